@@ -1,6 +1,6 @@
-"""`Administration`: the spaces of one database and who may enter them, for whoever holds the right grant.
+"""`Administration`: manages the spaces and tokens of one database, within a grant.
 
-The counterpart of `Memories`, which knows one space from inside.
+The counterpart of `Memories`, which works inside one space.
 """
 
 from holdfast.app import wiring
@@ -15,7 +15,7 @@ from holdfast.errors import NotFound
 
 
 class Administration:
-    """Spaces and tokens; what the grant does not reach looks as if it were not there."""
+    """Manages spaces and tokens; what the grant does not cover looks as if it did not exist."""
 
     def __init__(
         self,
@@ -31,22 +31,22 @@ class Administration:
         self._grant = grant
 
     def granted(self, grant: Grant) -> "Administration":
-        """The same for whoever holds `grant`."""
+        """The same object, limited to `grant`."""
         return Administration(self._store, clock=self._clock, ids=self._ids, grant=grant)
 
     @needs("read")
     def spaces(self) -> list[Overview]:
-        """The spaces within reach and how much is in them."""
+        """The spaces that the grant covers, with counts of their contents."""
         return [spaces.overview(name, store=self._store) for name in self.names()]
 
     @needs("read")
     def names(self) -> list[str]:
-        """The names of the spaces within reach, without a look into them."""
+        """The names of the spaces that the grant covers; cheaper than `spaces`."""
         return [space.name for space in self._store.spaces() if self._grant.reaches(space.name)]
 
     @needs("read")
     def space(self, name: str) -> Overview:
-        """One space.
+        """One space with its counts.
 
         Raises: NotFound.
         """
@@ -56,7 +56,7 @@ class Administration:
     def create_space(
         self, name: str, *, profile: str = DEFAULT, text: str | None = None, keeps_messages: bool = True
     ) -> Space:
-        """Makes a space; only for who administers all of them.
+        """Creates a space; this needs a grant for all spaces.
 
         Raises: Forbidden, Invalid, Conflict.
         """
@@ -67,7 +67,7 @@ class Administration:
 
     @needs("admin")
     def change_space(self, name: str, *, keeps_messages: bool) -> Space:
-        """Says whether a space stores what is said in its sessions.
+        """Sets whether a space stores the messages of its sessions.
 
         Raises: NotFound.
         """
@@ -75,7 +75,7 @@ class Administration:
 
     @needs("admin")
     def delete_space(self, name: str) -> Overview:
-        """Removes a space with everything in it, for good; answers what was there.
+        """Deletes a space and its contents permanently, and returns what it contained.
 
         Raises: NotFound.
         """
@@ -85,22 +85,22 @@ class Administration:
 
     @needs("metrics", everywhere=METRICS_EVERYWHERE)
     def figures(self, *, embedder: str | None = None) -> Figures:
-        """How much there is and how much waits, in all spaces together; `embedder` is the one in use.
+        """Totals over all spaces; `embedder` is the name of the configured one.
 
-        Raises: Forbidden, to who reaches some spaces only.
+        Raises: Forbidden, if the grant covers only some spaces.
         """
         return stats.figures(store=self._store, now=self._clock(), embedder=embedder)
 
     @needs("admin")
     def tokens(self) -> list[Token]:
-        """The tokens that open nothing but spaces within reach, ended ones too."""
+        """The tokens for spaces that the grant covers, including revoked ones."""
         return [token for token in self._store.tokens.all() if self._covers(token.spaces)]
 
     @needs("admin")
     def create_token(
         self, *scopes: str, spaces: tuple[str, ...] | None = None, name: str | None = None
     ) -> IssuedToken:
-        """Makes a token for spaces within reach, or for all of them.
+        """Creates a token for spaces that the grant covers.
 
         Raises: Forbidden, Invalid, NotFound.
         """
@@ -115,7 +115,7 @@ class Administration:
 
     @needs("admin")
     def revoke_token(self, token_id: str) -> Token:
-        """Ends a token at once.
+        """Revokes a token with immediate effect.
 
         Raises: NotFound.
         """

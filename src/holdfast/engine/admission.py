@@ -1,8 +1,8 @@
-"""What keeps a draft from simply being added: it was deleted, it was put away, or a person has to look first.
+"""Reasons not to add a draft right away: its text was deleted, it is archived, or it needs a review.
 
-What was deleted is refused, with the facts about the deletion. Of what was put away, only what the upkeep
-archived, unused or too old, comes back instead of standing twice; what is no longer believed is no more
-believed for being repeated. What nobody vouched for waits in the inbox, beside what it stands against.
+Deleted text is refused. A memory that upkeep archived (unused or too old) becomes active again when it is
+repeated; one that was deactivated for low confidence does not. Drafts of untrusted origin wait in the inbox,
+linked to the memories that they would change.
 """
 
 from dataclasses import replace
@@ -19,9 +19,9 @@ _WHY = "repeated after it was archived"
 
 
 def archived_before(draft: Draft, around: JudgedCandidates) -> Memory | None:
-    """The archived memory that says the same as a draft, if the draft may bring it back.
+    """The archived memory that says the same as the draft, if the draft may reactivate it.
 
-    What nobody vouched for brings nothing back that somebody did, so as not to borrow his word.
+    An untrusted draft doesn't reactivate a memory of a trusted origin: it would borrow that one's authority.
     """
     for each in around.of("archived"):
         known = each.candidate.found
@@ -33,14 +33,17 @@ def archived_before(draft: Draft, around: JudgedCandidates) -> Memory | None:
 
 
 def brought_back(known: Memory, draft: Draft, tx: Transaction, now: datetime) -> Memory:
-    """The memory in use again and known to hold as of now; else the next upkeep would archive it again."""
+    """Reactivates an archived memory and confirms it, so that the next upkeep doesn't archive it again."""
     back = replace(known.confirmed(now), state="active")
     return changes.change(tx, known, back, "restored", source=draft.source, now=now, note=_WHY)
 
 
 def forbidden(draft: Draft, tx: Transaction, around: JudgedCandidates, anyway: bool) -> Refused | None:
-    """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
-    while (tombstone := find_tombstone(draft, tx, around)) is not None:  # each wording has one
+    """The refusal of a draft that repeats a deleted text; None if it may be stored.
+
+    A text that is also an active memory is not refused.
+    """
+    while (tombstone := find_tombstone(draft, tx, around)) is not None:  # a tombstone for each wording
         if not anyway or draft.source.origin not in PEOPLE:
             return refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
@@ -54,12 +57,12 @@ def refused(tombstone: Tombstone, tx: Transaction) -> Refused:
 
 
 def protected(known: Memory, draft: Draft, tx: Transaction) -> bool:
-    """Whether a draft comes from where nobody vouched for it, and meets what an operator stands for."""
+    """Whether an untrusted draft would change a memory of the operator."""
     return not draft.source.trusted and tx.journal.vouched_for(known.id)
 
 
 def why_wait(draft: Draft, findings: DraftRelations, tx: Transaction) -> str | None:
-    """Why a person has to look first, if so. What is known already need not wait."""
+    """The reason why a draft needs a review; None if it doesn't. A duplicate needs none."""
     if findings.same is not None:
         return None
     if draft.doubtful:
@@ -79,7 +82,7 @@ def wait(
     now: datetime,
     around: JudgedCandidates,
 ) -> Waiting:
-    """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
+    """Puts a draft into the inbox, linked to what it contradicts; only once, however often it is repeated."""
     if findings.contradicted and ctx.profile.policy.on_contradiction == "suggest":
         return propose(findings.contradicted[0], draft, tx, ctx, now, reason, around)
     against = findings.contradicted + findings.related
@@ -102,7 +105,7 @@ def propose(
     reason: str | None = None,
     around: JudgedCandidates | None = None,
 ) -> Waiting:
-    """Leaves it to a person whether a draft may take the place of a known memory."""
+    """Puts a draft into the inbox as a replacement of a known memory."""
     reason = (
         draft.doubtful
         or reason

@@ -1,8 +1,8 @@
-"""The archive format: a space as JSON lines, the same bytes for the same contents.
+"""The archive format: a space as JSON lines; the same contents always give the same bytes.
 
-A header names the space, then comes a line a row, table by table, then a footer with counts and a checksum,
-so that a file cut short is noticed before anything is written. `docs/formats.md` describes it in full.
-A file can be whole and still say what can't be: each row is checked.
+A header with the space, one line per row, table by table, and a footer with counts and a checksum, so that a
+truncated file is noticed before anything is written. `docs/formats.md` describes the format. Since a complete
+file can still contain invalid rows, each row is validated.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ _TEXTS = {
     "calls": ("key", "fingerprint"),
     "files": ("path",),
 }
-_ITEMS = ("memory_id", "message_id")  # what an item of a receipt names
+_ITEMS = ("memory_id", "message_id")  # what an item of a receipt refers to
 _ONE_OF = {"state": STATES, "origin": ORIGINS}
 _NUMBERS = (
     "seq",
@@ -57,7 +57,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """Which space an archive holds."""
+    """The first line of an archive: the space that it contains."""
 
     space: str
     profile: str
@@ -68,7 +68,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """One space read back: the header and its rows by table."""
+    """One space that was read: the header, and the rows of each table."""
 
     header: Header
     rows: dict[str, list[dict[str, Any]]]
@@ -79,9 +79,9 @@ class Archive:
 
 
 def lines(tx: Transaction) -> Iterator[str]:
-    """A space as lines of an archive.
+    """Exports a space as the lines of an archive.
 
-    Raises: Unavailable, when the server hides rows of the space.
+    Raises: Unavailable, if row-level security hides rows of the space.
     """
     if not tx.dump.complete():
         raise Unavailable(
@@ -101,7 +101,7 @@ def lines(tx: Transaction) -> Iterator[str]:
 
 
 def is_archive(first_line: str) -> bool:
-    """Whether a file that begins so is one of ours."""
+    """Whether a file with this first line is an archive."""
     try:
         return isinstance(head := json.loads(first_line), dict) and head.get("holdfast") == "export"
     except (ValueError, RecursionError):
@@ -109,9 +109,9 @@ def is_archive(first_line: str) -> bool:
 
 
 def read(stream: Iterable[str]) -> Iterator[Archive]:
-    """The spaces in a file, each checked as a whole.
+    """Reads the spaces of a file; each is validated as a whole.
 
-    Raises: Invalid, with the line, when the file is not an archive, is damaged or incomplete.
+    Raises: Invalid, with the line number, if the file is no archive, damaged or incomplete.
     """
     reader: _Reader | None = None
     number = spaces = 0
@@ -132,7 +132,7 @@ def read(stream: Iterable[str]) -> Iterator[Archive]:
 
 
 class _Reader:
-    """One space while its lines come in."""
+    """Collects the lines of one space."""
 
     def __init__(self, entry: dict[str, Any], number: int) -> None:
         if entry.get("holdfast") != "export":
@@ -200,7 +200,7 @@ def _parsed(line: str, number: int) -> dict[str, Any]:
 
 
 def wrong(table: str, row: dict[str, Any]) -> str | None:
-    """What is wrong with a row that this store would never have written, if anything is."""
+    """What is invalid in a row; None if it is valid."""
     for name in _TEXTS.get(table, ()):
         if not isinstance(row.get(name), str) or not row[name]:
             return f"is missing {name}"
@@ -230,13 +230,13 @@ def _possible(path: str) -> bool:
 
 
 def _of_a_message(table: str, name: str, row: dict[str, Any]) -> bool:
-    """Whether a number is missing because messages have none."""
+    """Whether a number may be null because the row belongs to a message, which has none."""
     is_version = (table, name) == ("receipt_items", "version")
     return is_version and row[name] is None and row.get("memory_id") is None
 
 
 def wrong_memory(row: dict[str, Any], profile: Profile) -> str | None:
-    """What is wrong with a memory for a space with this profile, if anything is."""
+    """What is invalid in a memory under this profile; None if it is valid."""
     if not _ID.fullmatch(row["id"]):
         return f"has the invalid id {row['id']!r}"
     if row["category"] not in (*profile.category_names, profile.unsorted):

@@ -1,7 +1,6 @@
-"""audit: what in a space is junk or may become it, with the ids and what to do about it.
+"""audit: lists what may be junk in a space, with ids and advice; changes nothing.
 
-Looks and changes nothing. What it finds is a person's to decide, or `tend`'s to propose. attention tells what
-of its work failed or rests, and is cheap enough to be asked with every page.
+`attention` lists failed, late and paused work; it is cheap enough for every page of the dashboard.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,11 +23,11 @@ from holdfast.language.relative_dates import undated
 
 Kind = Literal["duplicates", "undated", "secrets", "contradictions", "never_used", "other_model"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-#: What is younger had no chance yet to be used.
+#: Younger memories had no chance yet to be used.
 NEVER_USED_AFTER = timedelta(days=30)
-#: Work that is due for longer is not being done.
+#: Jobs that are due for longer are reported as late.
 LATE = timedelta(hours=1)
-#: Texts without a vector that the next question makes by the way.
+#: So few missing vectors are not reported: the next query makes them.
 _FEW = 200
 
 _SAYS: dict[Kind, tuple[str, str]] = {
@@ -61,23 +60,23 @@ _SAYS: dict[Kind, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One kind of junk; `count` counts pairs for duplicates and contradictions."""
+    """One kind of junk."""
 
     kind: Kind
     ids: tuple[str, ...]  # of memories; of models for `other_model`
-    pairs: tuple[tuple[str, str], ...] = ()  # where two belong together
+    pairs: tuple[tuple[str, str], ...] = ()  # for duplicates and contradictions
     says: str
     advice: str
 
     @property
     def count(self) -> int:
-        """Pairs where pairs are what counts, else memories or models."""
+        """The number of pairs for duplicates and contradictions, else of memories or models."""
         return len(self.pairs) or len(self.ids)
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was looked at, and every kind of finding, the empty ones too."""
+    """How much was checked, and the findings of each kind, empty ones included."""
 
     memories: int
     findings: tuple[Finding, ...]
@@ -88,7 +87,7 @@ class Audit:
 
 
 def audit(*, ctx: SpaceContext, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
-    """Looks through the active memories of a space; `seen` hears how far it is."""
+    """Checks the active memories of a space; `seen` is called with the progress."""
     now = ctx.now()
     with ctx.read() as tx:
         active = tx.memories.find(Filter(), order="created")
@@ -120,7 +119,7 @@ def _contradictions(tx: Transaction) -> tuple[tuple[str, str], ...]:
 
 
 def _secrets(active: Iterable[Memory], tx: Transaction) -> list[str]:
-    """Those with a secret in any text of theirs, earlier wordings included."""
+    """Memories with a secret in any of their texts, earlier versions included."""
     holding: dict[str, None] = {}
     here = set()
     for memory in active:
@@ -153,7 +152,7 @@ def _other_models(tx: Transaction, ctx: SpaceContext) -> list[str]:
 
 
 def attention(*, ctx: SpaceContext) -> list[HealthFinding]:
-    """Problems first, then notes; nothing, when all is well."""
+    """Problems first, then notes; empty if all is well."""
     now = ctx.now()
     with ctx.read() as tx:
         reading = reading_state(tx)

@@ -1,4 +1,4 @@
-"""Backups: every space in one archive, made under load, put back without losing what is newer."""
+"""Backups: all spaces in one archive, made while others write; a restore doesn't lose newer changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from holdfast.language.judge import PairJudge as ExactJudge
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """What became of one space of a backup."""
+    """What a restore did to one space of a backup."""
 
     space: str
     imported: Imported
 
 
 def backup_lines(store: Store, *, damaged_too: bool = False) -> Iterator[str]:
-    """All spaces as lines of one archive, each as it stands at one moment.
+    """All spaces as the lines of one archive, each as of one moment.
 
-    Raises: Unavailable, when a text is not what its checksum says, unless `damaged_too`.
+    Raises: Unavailable, if a text does not match its checksum, unless `damaged_too`.
     """
     for space in store.spaces():
         with store.read(space.name) as tx:
@@ -43,9 +43,10 @@ def put_back(
     judge: Judge | None = None,
     replace: bool = False,
 ) -> list[PutBack]:
-    """Makes spaces what they were in a backup; what was deleted here meanwhile stays deleted.
+    """Restores spaces from a backup; what was deleted since the backup stays deleted.
 
-    Raises: Conflict, before anything is touched, when a space holds what the backup lacks, unless `replace`.
+    Raises: Conflict, before anything is changed, if a space has changes that the backup lacks, unless
+    `replace`.
     """
     if not replace:
         for archive in archives:
@@ -57,7 +58,7 @@ def put_back(
 
 def _refuse_fuller(archive: Archive, tx: Transaction) -> None:
     changes = tx.journal.last()
-    # Under another key it is another store's space, so that none of its changes are in the backup.
+    # With another key it is the space of another store: none of its changes are in the backup.
     newer = changes - archive.last_seq if tx.space.key == archive.header.key else changes
     if newer > 0:
         raise Conflict(
@@ -82,7 +83,7 @@ def _put_back(archive: Archive, store: Store, clock: Clock, judge: Judge, replac
         )
     with store.write(header.space) as tx:
         if not replace:
-            _refuse_fuller(archive, tx)  # again: somebody may have written since the first look
-        # Tombstones stay, so that what was deleted since does not come back with the old rows.
+            _refuse_fuller(archive, tx)  # again: others may have written since the first check
+        # Tombstones stay, so that the old rows don't bring back what was deleted since.
         tx.dump.clear(keep=("tombstones",))
         return PutBack(header.space, take_rows(archive, tx, judge))

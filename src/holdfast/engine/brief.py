@@ -1,6 +1,6 @@
-"""brief: the block for a prompt, within its budget, and for a session always the same one.
+"""brief: the block for the start of a session, within a token budget; it never changes within a session.
 
-delta: what is new for a session that was briefed before, as a small block to go after its brief.
+delta: a small block after the brief, with what others added since.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,17 +23,17 @@ from holdfast.errors import Invalid
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A block of text for a prompt; the empty text when there is nothing to say."""
+    """A block of text for a prompt; empty if there is nothing to say."""
 
     text: str
     sha256: str
     tokens: int
     included: tuple[str, ...]  # ids
     left_out: int
-    frozen: bool = False  # true: what this session was given before, byte for byte
+    frozen: bool = False  # true: the same bytes that this session was given before
 
 
-_MOST = 200  # memories that are looked at, newest first
+_MOST = 200  # memories that are considered, newest first
 
 
 def brief(
@@ -45,10 +45,10 @@ def brief(
     budget: int | None = None,
     tools: bool = True,
 ) -> Brief:
-    """What a session should know from the start: its project's memories and those of none.
+    """The memories of the project and the global ones that a session should start with.
 
-    `tools` says whether whoever reads it can call the profile's tools. The first brief of a session stays
-    its brief, whatever is remembered meanwhile.
+    `tools` says whether the agent can call the profile's tools. The first brief of a session is returned
+    again for the rest of the session, whatever is remembered meanwhile.
     """
     if budget is not None and budget < 0:
         raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
@@ -57,25 +57,26 @@ def brief(
             return _again(given)
         if session is None and not tx.ranks.needs_upkeep(ctx.now()):
             return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
+    block = None
     with without_receipt(ctx.space), ctx.write(urgent=True) as tx:
         now = ctx.now()
         if session is not None:
             engine.sessions.known_session(tx, Source(session=session), now)
-            given = tx.receipts.brief_of(session)
-            if given is not None:
+            if (given := tx.receipts.brief_of(session)) is not None:
                 return _again(given)
         engine.tend.decay(tx, ctx, now)
         project = project or project_of(session, tx)
         block = rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools)
         if session is not None:
             tx.receipts.add(_receipt("brief", block, session, ctx))
-        return _made(block)
-    with ctx.read() as tx:
-        project = project or project_of(session, tx)
-        return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
+    if block is None:  # the store takes no writes now
+        with ctx.read() as tx:
+            project = project or project_of(session, tx)
+            block = rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools)
+    return _made(block)
 
 
-_LINE = 24  # tokens that a line takes at least, on average: so many memories are looked at first
+_LINE = 24  # the least tokens of an average line: determines how many memories are read first
 
 
 def rendered(
@@ -87,10 +88,10 @@ def rendered(
     budget: int | None = None,
     tools: bool = True,
 ) -> Block:
-    """The block as it would be now; decay is the caller's business.
+    """The brief as it would be now; the caller applies decay first.
 
-    Read are the most urgent memories, as many as it takes to fill the block, and then those that are small
-    enough for what is left: nothing else of a space can be in it.
+    Reads the highest-ranked memories, as many as fill the block, and then those that are small enough for the
+    remaining budget: no other memory can be in the block.
     """
     budget = budget if budget is not None else ctx.budget
     most = ctx.profile.block.budget if budget is None else budget
@@ -109,7 +110,7 @@ def rendered(
 
 
 def _asked_subjects(subject: str | None, ctx: SpaceContext) -> tuple[str, ...]:
-    """Whose memories come first, then, in some layouts, those of nobody."""
+    """The subjects whose memories come first; in some layouts, the general ones follow."""
     if not folded(subject):
         return ()
     general = ("", folded(ctx.profile.block.general)) if ctx.profile.block.layout == "by-subject" else ()
@@ -145,7 +146,7 @@ def _block(
 def _as_spelt_first(
     memories: Sequence[Memory], tx: Transaction, ctx: SpaceContext, project: str | None
 ) -> Sequence[Memory]:
-    """The memories, each subject as it was spelt first among all that could be shown."""
+    """The memories, with each subject in its first spelling among all that could be shown."""
     if ctx.profile.policy.subject_is_key:
         return memories
     subjects = {folded(memory.subject) for memory in memories if memory.subject}
@@ -160,14 +161,14 @@ def _as_spelt_first(
 
 
 def _reworded(memories: Sequence[Memory], tx: Transaction, ctx: SpaceContext) -> set[str]:
-    """Of the rules, those that somebody else than a person has put into other words since."""
+    """The ids of rules that were reworded by an origin that is not a person."""
     rules = (one for one in memories if one.version > 1 and ctx.profile.is_rule(one.category))
     wordings = (tx.versions.get(one.id, one.version) for one in rules)
     return {one.memory for one in wordings if one is not None and one.source.origin not in PEOPLE}
 
 
 def _paths(memories: Sequence[Memory], tx: Transaction, project: str | None) -> Mapping[str, str]:
-    """Notes are read by the names in the index, so these have to be the ones that they are found under."""
+    """The file names of the memories. Notes are read by these names, so they are the ones in the index."""
     known = tx.files.paths([memory.id for memory in memories])
     if len(known) == len(memories):
         return known
@@ -212,23 +213,24 @@ def _again(receipt: Receipt) -> Brief:
 
 
 def delta(session: str, *, ctx: SpaceContext, project: str | None = None, budget: int = DELTA_BUDGET) -> str:
-    """Memories that others added since the session's brief and that it has not seen; empty without any.
+    """Memories that others added since the session's brief and that it has not been given; empty if none.
 
-    Its own it knows. What is given here is not given again. A session without a brief has no delta.
+    Each is given once. A session without a brief has no delta.
     """
     with ctx.read() as tx:
-        found = _new(session, project, tx, ctx)
-        reworded = _reworded(found, tx, ctx)
-    if not found:
-        return ""
-    block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)
-    with without_receipt(ctx.space), ctx.write() as tx:
-        found = _new(session, project, tx, ctx)
-        reworded = _reworded(found, tx, ctx)
-        block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)
-        if block.included:
-            tx.receipts.add(_receipt("recall", block, session, ctx))
+        block = _delta_block(session, project, budget, tx, ctx)
+    if block.included:
+        with without_receipt(ctx.space), ctx.write() as tx:
+            block = _delta_block(session, project, budget, tx, ctx)
+            if block.included:
+                tx.receipts.add(_receipt("recall", block, session, ctx))
     return block.text
+
+
+def _delta_block(session: str, project: str | None, budget: int, tx: Transaction, ctx: SpaceContext) -> Block:
+    found = _new(session, project, tx, ctx)
+    reworded = _reworded(found, tx, ctx)
+    return render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)
 
 
 def _new(session: str, project: str | None, tx: Transaction, ctx: SpaceContext) -> list[Memory]:

@@ -1,7 +1,7 @@
-"""cache_report: whether the block that sessions were given stayed the same, byte for byte.
+"""cache_report: whether the block that sessions were given stayed byte-identical.
 
-Read from receipts, messages and what agents reported at their end. It tells what Holdfast gave out; what a
-host made of it, only the host's own usage figures can tell.
+Reads receipts, messages and what agents reported at their end. It covers what Holdfast gave out; whether the
+host's prompt cache held, only the host's usage figures tell.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from holdfast.domain.history import Receipt
 from holdfast.domain.memory import Session
@@ -22,18 +22,18 @@ Why = Literal["erased", "damaged", "unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenBlock:
-    """A block that a session was given, from `given_at` until another one took its place."""
+    """A block that a session was given, used from `given_at` until another one replaced it."""
 
     sha256: str
     tokens: int  # by our estimate
     memories: int
     given_at: datetime
-    intact: bool | None  # whether the text kept still has this hash; none: its text was erased
+    intact: bool | None  # whether the stored text still has this hash; None: the text was erased
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockChange:
-    """A session's block became another one."""
+    """A change of a session's block."""
 
     at: datetime
     why: Why
@@ -41,9 +41,9 @@ class BlockChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What a session's block has against that of the session before it, in the same project."""
+    """How a session's block differs from that of the previous session of the project."""
 
-    session: str  # the one before
+    session: str  # the previous session
     same: bool
     added: int = 0
     reworded: int = 0
@@ -52,16 +52,16 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReport:
-    """One session, as a prompt cache sees it."""
+    """The blocks of one session, as a prompt cache sees them."""
 
     session: Session
     blocks: tuple[GivenBlock, ...]
     changes: tuple[BlockChange, ...]
-    trailing_blocks: int  # recalled or new in the session: they go behind the block and leave it alone
+    trailing_blocks: int  # recall and delta blocks: they come after the brief and don't change it
     trailing_tokens: int
-    answers: int | None  # how often the model was asked, as far as is known
-    cacheable_tokens: int | None  # of the blocks, over all answers but the first of each; none: not known
-    reported: Mapping[str, int]  # what the agent itself said it read from a cache, wrote to it, and paid for
+    answers: int | None  # number of model calls, as far as is known
+    cacheable_tokens: int | None  # of the blocks, over all answers but the first of each; None: unknown
+    reported: Mapping[str, int]  # cache reads, cache writes and cost, as reported by the agent
     before: Difference | None
 
     @property
@@ -72,17 +72,17 @@ class SessionReport:
 
 @dataclass(frozen=True, slots=True)
 class CacheReport:
-    """The sessions, the latest first."""
+    """The report on each session, latest first."""
 
     sessions: tuple[SessionReport, ...]
-    without_brief: int  # sessions that were looked at and were given none
+    without_brief: int  # sessions that were given no block
 
 
 _REPORTED = ("cache_read_tokens", "cache_write_tokens", "input_tokens")
 
 
 def cache_report(session_ids: Sequence[str], *, ctx: SpaceContext, limit: int = 20) -> CacheReport:
-    """These sessions, or the latest `limit` ones.
+    """Reports on these sessions, or on the latest `limit` ones.
 
     Raises: NotFound, Invalid.
     """
@@ -110,6 +110,7 @@ def _report(session: Session, tx: Transaction) -> SessionReport | None:
         return None
     trailing = [receipt for receipt in receipts if receipt.kind != "brief"]
     answers, cacheable = _answers(session, briefs, tx)
+    usage = session.usage or {}
     return SessionReport(
         session=session,
         blocks=tuple(map(_block, briefs)),
@@ -118,7 +119,7 @@ def _report(session: Session, tx: Transaction) -> SessionReport | None:
         trailing_tokens=sum(receipt.tokens for receipt in trailing),
         answers=answers,
         cacheable_tokens=cacheable,
-        reported=_figures(session.usage or {}),
+        reported={name: usage[name] for name in _REPORTED if isinstance(usage.get(name), int)},
         before=_difference(session, briefs[0], tx),
     )
 
@@ -137,7 +138,7 @@ def _changes(briefs: Sequence[Receipt]) -> list[BlockChange]:
     changes = []
     for old, new in pairwise(briefs):
         if old.sha256 != new.sha256:
-            # Erasing a memory takes the text of every block that it stood in: the next one is made anew.
+            # Erasing a memory removes the text of every block that contained it: the next one is new.
             changes.append(BlockChange(at=new.created_at, why="erased" if old.text is None else "unknown"))
     last = briefs[-1]
     if last.text is not None and _hash(last.text) != last.sha256:
@@ -146,10 +147,10 @@ def _changes(briefs: Sequence[Receipt]) -> list[BlockChange]:
 
 
 def _answers(session: Session, briefs: Sequence[Receipt], tx: Transaction) -> tuple[int | None, int | None]:
-    """How often the model answered, and the tokens of blocks that it had seen before each time."""
+    """The number of the model's answers, and how many tokens of blocks came before them in total."""
     told = (session.usage or {}).get("turns")
     if isinstance(told, int) and told > 0:
-        # Of a block that changed nobody noted at which turn.
+        # The turn at which a block changed is not recorded.
         return told, (told - 1) * briefs[0].tokens if len(briefs) == 1 else None
     times = [message.said_at for message in tx.sessions.messages(session.id) if message.role == "assistant"]
     if not times:
@@ -162,10 +163,6 @@ def _answers(session: Session, briefs: Sequence[Receipt], tx: Transaction) -> tu
         within = [at for at in times if (begin is None or at >= begin) and (end is None or at < end)]
         cacheable += max(0, len(within) - 1) * receipt.tokens
     return len(times), cacheable
-
-
-def _figures(usage: Mapping[str, Any]) -> dict[str, int]:
-    return {name: usage[name] for name in _REPORTED if isinstance(usage.get(name), int)}
 
 
 def _difference(session: Session, brief: Receipt, tx: Transaction) -> Difference | None:

@@ -1,6 +1,6 @@
-"""Calibrates an embedder when a space first uses it, with questions and answers that ship with the package.
+"""Calibrates an embedder at its first use, with questions and answers that ship with the package.
 
-About two hundred short texts are embedded. How cosines become a calibration stands in `domain.calibration`.
+Embeds about two hundred short texts. `domain.calibration` computes the calibration from the cosines.
 """
 
 import json
@@ -16,24 +16,24 @@ from holdfast.domain.calibration import Calibration, fitted
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
-_BATCH = 8  # texts at a time: a slow server has to answer each batch as fast as a question
+_BATCH = 8  # texts per batch: a slow server must answer each batch as fast as a single query
 _Row = TypeVar("_Row")
 Documents = Callable[[Sequence[str]], Sequence[Sequence[bytes]]]
 Queries = Callable[[Sequence[str]], Sequence[bytes]]
 
 
 class Measuring:
-    """A calibration as far as it was made: what is done stays done when the time is up."""
+    """A calibration in progress: it can be interrupted and continued."""
 
     def __init__(self) -> None:
         self._texts: list[tuple[float, ...]] = []
-        self._cosines: list[list[float]] = []  # of each question with each text
+        self._cosines: list[list[float]] = []  # cosine of each question with each text
         self._lock = Lock()
 
     def go_on(self, name: str, documents: Documents, queries: Queries, time_up: TimeUp) -> Calibration | None:
-        """How the cosines of the embedder of that name lie on the scale; none when the time was up first.
+        """Continues, and returns the calibration; None if the time was up first.
 
-        Raises: Unavailable, when the embedder answers nonsense.
+        Raises: Unavailable, if the embedder returns invalid vectors.
         """
         questions, answers = shipped()
         while batch := answers[(done := len(self._texts)) :][:_BATCH]:
@@ -51,7 +51,7 @@ class Measuring:
         return fitted(self._cosines)
 
     def _keep(self, known: list[_Row], done: int, fresh: list[_Row]) -> None:
-        """Adds what comes after the first `done`, unless another thread was faster."""
+        """Appends vectors after the first `done`, unless another thread was faster."""
         with self._lock:
             if len(known) == done:
                 known += fresh
@@ -67,7 +67,7 @@ class Measuring:
 
 @cache
 def shipped() -> tuple[Sequence[str], Sequence[str]]:
-    """Questions, and in the same order the texts that answer them."""
+    """The shipped questions, and their answers in the same order."""
     lines = (
         files("holdfast.engine")
         .joinpath("data", "calibration.jsonl")
@@ -80,6 +80,6 @@ def shipped() -> tuple[Sequence[str], Sequence[str]]:
 
 def _numbers(vector: bytes) -> tuple[float, ...]:
     numbers = struct.unpack(f"<{len(vector) // 4}f", vector) if len(vector) % 4 == 0 else ()
-    if not abs(sum(map(mul, numbers, numbers)) - 1) < 0.05:  # also where it is not a number
+    if not abs(sum(map(mul, numbers, numbers)) - 1) < 0.05:  # also if it is NaN
         raise Unavailable("the embedder returned a vector that is not normalized to length 1")
     return numbers

@@ -1,6 +1,6 @@
-"""What a draft may repeat or contradict: known, deleted, archived or waiting, with how near each is.
+"""Finds what a draft may repeat or contradict: known, deleted, archived or waiting memories, by nearness.
 
-Nearness is meaning where there are vectors, and shared words everywhere. Nothing is judged here.
+Nearness is the cosine where there are vectors, and the share of common words. Nothing is judged here.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,19 +24,19 @@ from holdfast.errors import Unavailable
 from holdfast.language.comparison import Statement
 from holdfast.language.judge import by_exact_rules
 
-FEW = 3  # pairs of one draft that are judged
+FEW = 3  # pairs per draft that are judged
 #: Nearness under which two texts are not worth judging, by words alone and by meaning. By meaning one that
 #: is much further away than the nearest is not either: what remains is 1.3 pairs a draft, with 97% of the
 #: restatements and 86% of the contradictions of the validation part.
 LEAST = 0.3
 LEAST_BY_MEANING = 0.40
 FURTHER_BY_MEANING = 0.12
-_CANDIDATES = 20  # of each kind, before the nearest are chosen
-_TOGETHER = 16  # drafts whose nearest are looked for at once
+_CANDIDATES = 20  # of each role, before the nearest are chosen
+_TOGETHER = 16  # drafts per scan of the vectors
 _RARE_WORDS = 12
-_MOST_ROWS = 2_000  # of the index: what shares only common words is near by meaning, if at all
-_MOST_VECTORS = 1_000  # of deleted and archived texts, kept at hand
-_FIRST_PART = 2_000  # characters of one of them: no more is held against a draft
+_MOST_ROWS = 2_000  # in the index: candidates that share only common words are found by meaning
+_MOST_VECTORS = 1_000  # of deleted and archived texts, cached
+_FIRST_PART = 2_000  # characters of a text that are compared
 _VECTORS: dict[tuple[str, bytes], bytes] = {}
 
 Role = Literal["known", "deleted", "archived", "waiting", "saved"]
@@ -44,12 +44,12 @@ Role = Literal["known", "deleted", "archived", "waiting", "saved"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that a draft may repeat or contradict."""
+    """A memory or tombstone that a draft may repeat or contradict."""
 
     role: Role
     found: Memory | Tombstone
     known: Statement
-    draft: Statement  # what of the draft it is held against
+    draft: Statement  # the part of the draft that it is compared with
     nearness: float  # from 0 to 1
 
 
@@ -59,23 +59,26 @@ class TextVector:
 
     embedder: Embedder
     parts: Sequence[bytes]
-    near: Mapping[str, float] | None = None  # the memories nearest to it, where they were looked for already
+    near: Mapping[str, float] | None = None  # the nearest memories, if already searched
 
 
 def statement_of(known: Memory | Tombstone | Draft) -> Statement:
-    """A memory, a tombstone or a draft as the judge reads it."""
+    """A memory, tombstone or draft in the form that the judge compares."""
     return Statement(text=known.content or "", subject=known.subject, category=known.category)
 
 
 def looks_across(ctx: SpaceContext) -> bool:
-    """Whether a fact is known here under whatever subject and category."""
+    """Whether drafts are compared with the whole space, not only with their subject and category."""
     return ctx.profile.policy.neighbours == "space"
 
 
 def nearest(
     found: Sequence[Candidate], meaning: TextVector | None, *, placed: bool = False
 ) -> list[Candidate]:
-    """Those that rules decide, and of the rest the few nearest; `placed` by meaning they may be already."""
+    """The candidates to judge: those that exact rules decide, and the few nearest of the rest.
+
+    `placed`: their nearness by meaning is already set.
+    """
     exact = [each for each in found if by_exact_rules(each.known, each.draft) is not None]
     others = [each for each in found if each not in exact]
     if not placed:
@@ -94,7 +97,7 @@ def candidates(
     new = statement_of(draft)
     near = [each for each in _neighbours(draft, tx, ctx, meaning) if on_one_subject(each[0], draft)]
     if exact := {memory.id for memory, _ in near if memory.content == draft.content}:
-        # Known word by word: what else is near changes nothing, but for what leads over it.
+        # The exact text is known: only what supersedes it matters besides.
         exact.update(link.from_id for link in tx.links.superseding(exact))
         near = [each for each in near if each[0].id in exact]
     found = [Candidate("known", memory, statement_of(memory), new, nearness) for memory, nearness in near]
@@ -104,7 +107,7 @@ def candidates(
 
 
 def known_word_by_word(draft: Draft, tx: Transaction) -> Memory | None:
-    """The memory that a draft stands in the space as, if it does: no model has to be asked about it."""
+    """The memory with exactly the draft's text, if there is one: no model has to be asked."""
     near = tx.memories.many(sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, FEW))
     labels = attrgetter("content", "category", "subject", "project")
     return next((memory for memory in near if memory.active and labels(memory) == labels(draft)), None)
@@ -124,14 +127,14 @@ def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:
 def out_of_sight(draft: Draft, new: Statement, tx: Transaction, ctx: SpaceContext) -> Iterator[Candidate]:
     for role, where in _beside(draft, ctx):
         found = tx.memories.find(where, order="recent", limit=_CANDIDATES)
-        if len(found) == _CANDIDATES:  # its very words, however long ago
+        if len(found) == _CANDIDATES:  # the same text, however old
             found += tx.memories.find(replace(where, text=draft.content), order="recent", limit=1)
         for memory in found:
             yield Candidate(role, memory, statement_of(memory), new, shared(memory.content, draft.content))
 
 
 def _beside(draft: Draft, ctx: SpaceContext) -> Iterator[tuple[Role, Filter]]:
-    """Where else the same may stand, out of sight: archived, or waiting in the inbox."""
+    """Filters for memories out of use that may say the same: archived, or waiting in the inbox."""
     here = Filter(
         category=draft.category,
         subject=draft.subject,
@@ -148,7 +151,7 @@ def _beside(draft: Draft, ctx: SpaceContext) -> Iterator[tuple[Role, Filter]]:
 def _neighbours(
     draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: TextVector | None
 ) -> Iterator[tuple[Memory, float]]:
-    """Active memories that a draft may repeat, with their nearness: under its subject, or anywhere."""
+    """Active memories that a draft may repeat, with their nearness: of its subject, or of the whole space."""
     assert draft.category is not None
     across = looks_across(ctx)
     where = Filter(project=draft.project, other_projects=False)
@@ -174,7 +177,7 @@ def _neighbours(
 
 
 def sharing_rare_words(text: str, tx: Transaction, limit: int, *, least: int = 1) -> list[str]:
-    """The memories that share the rarest words of a text, of those that at `least` so many have."""
+    """The memories that share the rarest words of a text, and at least `least` words."""
     wanted = list(dict.fromkeys(stems(text)))
     counts = tx.words.frequencies(wanted)
     rare = sorted((word for word in wanted if counts[word] >= least), key=lambda word: counts[word])
@@ -184,9 +187,9 @@ def sharing_rare_words(text: str, tx: Transaction, limit: int, *, least: int = 1
 def meanings_of(
     drafts: Sequence[Draft], ctx: SpaceContext, *, stored: bool = False
 ) -> list[TextVector | None]:
-    """The drafts' vectors, where there are vectors to hold them against and more than can be judged.
+    """The vectors of the drafts; None where there are no vectors to compare with, or few enough to judge all.
 
-    `stored`: of the text that they are stored with, which ends without a full stop.
+    `stored`: as they will be stored, without an added full stop.
     """
     if ctx.embedder is None:
         return [None] * len(drafts)
@@ -204,7 +207,7 @@ def meanings_of(
 
 
 def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
-    """The vector of a text; none, where there are none to hold it against."""
+    """The vector of a text; None if there are no vectors to compare it with."""
     if ctx.embedder is None:
         return None
     with ctx.read() as tx:
@@ -223,14 +226,14 @@ def _vectors_by(model: Embedder | None, texts: Sequence[str]) -> list[TextVector
 
 
 def _near_by(ctx: SpaceContext) -> int:
-    """How many are looked for by meaning."""
+    """How many memories to search by meaning."""
     return _CANDIDATES if looks_across(ctx) else 4 * _CANDIDATES
 
 
 def with_nearest(
     meanings: Sequence[TextVector | None], tx: Transaction, ctx: SpaceContext
 ) -> Iterator[TextVector | None]:
-    """The same with the memories nearest to each: all vectors are read once for several."""
+    """The vectors with the memories nearest to each; the stored vectors are scanned once for several."""
     most = _near_by(ctx)
     for start in range(0, len(meanings), _TOGETHER):
         group = meanings[start : start + _TOGETHER]
@@ -248,7 +251,7 @@ def with_nearest(
 def by_meaning(
     tx: Transaction, meaning: TextVector | None, limit: int, also: Collection[str] = ()
 ) -> dict[str, float]:
-    """The nearest memories by meaning, nearest first; nothing where meaning can't be had."""
+    """The nearest memories by cosine, nearest first; empty if vectors can't be searched."""
     if meaning is None:
         return {}
     try:
@@ -259,7 +262,7 @@ def by_meaning(
 
 
 def _placed_by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
-    """The candidates; those without a stored vector as near as their texts are by meaning."""
+    """The candidates with their nearness; texts without a stored vector are embedded."""
     if meaning is None:
         return list(found)
     unplaced = [each for each in found if each.role != "known"]
@@ -275,7 +278,7 @@ def _placed_by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -
 
 
 def _vector(embedder: Embedder, text: str) -> bytes:
-    """The vector of a text that has none in the store; kept by a hash, for the text may be a deleted one."""
+    """The vector of a text that is not stored; cached by hash, because the text may be a deleted one."""
     key = embedder.name, sha256(text.encode("utf-8", "replace")).digest()
     if key not in _VECTORS:
         [parts] = embedded(embedder, [text[:_FIRST_PART]])
@@ -286,9 +289,9 @@ def _vector(embedder: Embedder, text: str) -> bytes:
 
 
 def on_one_subject(known: Memory | Tombstone, draft: Draft) -> bool:
-    """Whether two can be about one thing: both are filed under it, or both texts name what either is about.
+    """Whether both can be about one thing: they have the same subject, or both texts name their subjects.
 
-    What only a label tells ("takes 60s to start") is another fact under another label.
+    "Takes 60s to start" under two subjects is two facts.
     """
     if same_subject(known.subject, draft.subject):
         return True

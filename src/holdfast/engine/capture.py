@@ -1,7 +1,7 @@
-"""capture: reads what was said in sessions, message by message, and remembers what our reader marks in it.
+"""capture: extracts memories from the messages of sessions with the built-in finder.
 
-A session's job says how far it was read. Killed anywhere, it is done again from there: what was remembered
-before is known by its key, so nothing is lost and nothing doubles.
+The job of a session records how far it was read. After a kill it continues from there; drafts that were
+already remembered are known by their idempotency key, so nothing is lost or stored twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,32 +31,32 @@ from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
 from holdfast.language.extract import FoundDraft, findings, key, news_of, takes_back
 
-AT_A_TIME = 100  # messages that are read and marked as read in one go
-MOST_OF_A_SESSION = 10_000  # memories that are looked through
-BEFORE = 6  # messages that are looked at again as context, whoever said them
+AT_A_TIME = 100  # messages per batch
+MOST_OF_A_SESSION = 10_000  # memories that are searched
+BEFORE = 6  # messages that are read again as context, of any role
 _SAID = ("user", "assistant")  # origins of what is captured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """What came of reading one session."""
+    """The result of reading one session."""
 
     session: str
     messages: int
     outcomes: tuple[Outcome, ...] = ()
     spoken: int = 0  # messages of people and agents among them
-    without: int = 0  # of those, how many held nothing
-    withdrawn: tuple[Memory, ...] = ()  # captured before, and taken back since
-    refused: tuple[str, ...] = ()  # what could not be stored, and why
+    without: int = 0  # of those, how many had no fact
+    withdrawn: tuple[Memory, ...] = ()  # captured before, and retracted now
+    refused: tuple[str, ...] = ()  # drafts that could not be stored, with the reason
     quiet: str | None = None  # why nothing was read
 
 
 def capture(
     *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = never_quiet
 ) -> list[Captured]:
-    """Reads now what waits to be read, of one session or of all.
+    """Reads all unread messages now, of one session or of all.
 
-    Raises: NotFound, when there is no such session; Unavailable.
+    Raises: NotFound, if there is no such session; Unavailable.
     """
     with ctx.write() as tx:
         now = ctx.now()
@@ -75,11 +75,11 @@ def capture(
 def capture_due(
     *, ctx: SpaceContext, quiet: Quiet = never_quiet, time_up: TimeUp = lambda: False
 ) -> Captured | None:
-    """Reads the next session whose time has come; none when there is none.
+    """Reads the next due session; None if none is due.
 
-    The latest first: a session of today must not wait for an import of years. Before that some messages in
-    which what was deleted may stand in other words. Ended by `time_up`, it leaves the rest of the session to
-    the next call.
+    The latest session first: today's does not wait for an import of years. Before that, some messages are
+    checked for rewordings of deleted memories. If `time_up`, the rest of the session is left to the next
+    call.
     """
     looked_at = rewordings.look_due(ctx=ctx, time_up=time_up)
     if looked_at is not None and time_up():
@@ -94,7 +94,7 @@ def _all_due(ctx: SpaceContext, quiet: Quiet, session_id: str | None) -> Iterato
 
 
 def _done(job: Job, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp = lambda: False) -> Captured:
-    """Reads a session to its end, piece by piece; a piece that was read is marked at once."""
+    """Reads a session to its end in batches; each batch is marked as read at once."""
     session_id = str(job.payload["session"])
     whole = Captured(session=session_id, messages=0)
     try:
@@ -102,7 +102,7 @@ def _done(job: Job, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp = lambda: F
             part, job, more = _piece(job, session_id, ctx, quiet, time_up)
             whole = _added(whole, part)
             if more and time_up():
-                jobs.put_off(job, job.due_at, None, ctx=ctx)  # not later than it was: others came since
+                jobs.put_off(job, job.due_at, None, ctx=ctx)  # other messages came since
                 return whole
             if not more:
                 return whole
@@ -143,9 +143,9 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """The number of the last message that was read, and how many steps of the next one are done already.
+    """The number of the last message that was read, and the completed steps of the next one.
 
-    The first is to forget what it takes back, each of the others to keep a draft.
+    The first step retracts memories, each of the others stores a draft.
     """
 
     read: int
@@ -155,9 +155,9 @@ class _Progress:
 def _read(
     session: Session, spoken: Sequence[Message], progress: _Progress, ctx: SpaceContext, time_up: TimeUp
 ) -> tuple[Captured, _Progress, bool]:
-    """What came of the messages that were not read yet, how far that went, and whether the time was up.
+    """Reads new messages: returns the results, the progress, and whether the time was up.
 
-    At least one question of our models is answered, or one draft kept.
+    At least one model call or one stored draft is made.
     """
     part = Captured(session=session.id, messages=0)
     models = ModelsInSteps(ctx, session.id, time_up)
@@ -188,11 +188,11 @@ def _read(
 
 
 def _kept(finding: FoundDraft, part: Captured, ctx: SpaceContext) -> Captured:
-    """The part, with what came of a finding."""
+    """Stores one draft, and adds its outcome to the results."""
     draft = finding.draft
     try:
         outcome = remember(draft, ctx=ctx, key=key(draft), captured=True, news=finding.news)
-    except Conflict:  # the same words were kept by another release
+    except Conflict:  # an earlier release stored the same text
         return part
     except Invalid as wrong:
         return replace(part, refused=(*part.refused, str(wrong)))
@@ -200,9 +200,9 @@ def _kept(finding: FoundDraft, part: Captured, ctx: SpaceContext) -> Captured:
 
 
 def _withdrawn(place: int, spoken: Sequence[Message], session: Session, ctx: SpaceContext) -> list[Memory]:
-    """Forgets what a person takes back: what the message names, else what was captured of the one before.
+    """Forgets what a person retracts: the memories that the message names, else those of the message before.
 
-    Only what was captured, and only where that can be undone.
+    Only captured memories, and only if that can be undone.
     """
     message = spoken[place]
     if message.role != PERSON or not takes_back(message.content or ""):
@@ -228,9 +228,9 @@ def _of_message_before(place: int, spoken: Sequence[Message], ctx: SpaceContext)
 def _marked(
     job: Job, counts: Mapping[str, int], pieces: Sequence[Chunk], ctx: SpaceContext, *, cut: bool
 ) -> tuple[Job, bool]:
-    """Marks messages as read, and leaves them to a language model where there is one.
+    """Marks messages as read, and queues them for the language model if there is one.
 
-    Says whether more waits that should be read at once: many, or what a reading that was `cut` left.
+    Returns whether more should be read at once: many messages, or the rest of a `cut` reading.
     """
     now = ctx.now()
     with ctx.write() as tx:
@@ -252,7 +252,7 @@ def _marked(
 
 
 def _counts(job: Job, part: Captured, *, read: int, drafts: int) -> dict[str, int]:
-    """How far a session is read, how many drafts of the next message are kept, and what was found."""
+    """The job's payload: the progress, and totals of what was found."""
     found = {"kept": len(part.outcomes), "chunks": part.spoken, "chunks_without": part.without}
     sums = {name: int(job.payload.get(name, 0)) + count for name, count in found.items()}
     return {"read": read, "drafts": drafts, **sums}

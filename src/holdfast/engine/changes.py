@@ -1,6 +1,6 @@
-"""Writes a change of a memory everywhere it has to stand: row, version, words, citations, journal.
+"""Writes a change of a memory everywhere: row, version, search index, citations, journal.
 
-The only module that does, so that no verb can forget one of them.
+No other module writes them, so that no verb can forget one.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ def add(
     note: str | None = None,
     said_at: datetime | None = None,
 ) -> Memory:
-    """Stores a checked draft as a new memory, in the inbox when it has to wait for somebody.
+    """Stores a checked draft as a new memory; in the inbox if it is `waiting_for` something.
 
-    What was said earlier, at `said_at`, is as old as that.
+    `said_at` is its creation time if it was said earlier.
     """
     for _ in range(_TRIES):
         memory = replace(_settled(draft, ctx, now, waiting_for), created_at=said_at or now)
@@ -53,7 +53,7 @@ def add(
 
 
 def add_all(tx: Transaction, ctx: SpaceContext, drafts: Sequence[Draft], *, now: datetime) -> list[Memory]:
-    """Stores checked drafts as new memories, all in a few statements; in their order."""
+    """Stores checked drafts as new memories in a few statements; returned in their order."""
     memories = [_settled(draft, ctx, now, None) for draft in drafts]
     for _ in range(_TRIES):
         first = {memory.id: place for place, memory in reversed(list(enumerate(memories)))}
@@ -85,7 +85,7 @@ def change(
     now: datetime,
     note: str | None = None,
 ) -> Memory:
-    """Stores `after` in place of `before`; a new version number brings its wording into the history."""
+    """Replaces `before` by `after`; a higher version number adds the wording to the history."""
     tx.memories.save(after)
     if after.version != before.version:
         tx.versions.add(_wording(after, source, now))
@@ -103,7 +103,7 @@ def change(
 def connect(
     tx: Transaction, from_id: str, to_id: str, kind: LinkKind, *, source: Source, now: datetime
 ) -> bool:
-    """Links two memories of the space; false when they were linked so already."""
+    """Links two memories; returns False if they were linked already."""
     link = Link(from_id=from_id, to_id=to_id, kind=kind, created_at=now, session=source.session)
     added = tx.links.add(link)
     if added and kind == "supersedes":
@@ -112,7 +112,7 @@ def connect(
 
 
 def cite(tx: Transaction, memory_id: str, source: Source, content: str) -> None:
-    """Notes which words of which messages a memory was taken from; all, where that is not known."""
+    """Records which characters of which message a memory was taken from; the whole message if unknown."""
     taken = source.taken_from or (((source.message, content),) if source.message else ())
     for message_id, words in taken:
         message = tx.sessions.message(message_id) if words else None

@@ -1,11 +1,9 @@
-"""Consolidation: memories that say the same, or that a newer one outdates, proposed for the inbox.
+"""Consolidation: proposes to merge duplicates, and to drop memories that a newer one makes outdated.
 
-Looks only at what changed since it looked last. Each pair is proposed once, whatever comes of it; killed
-anywhere, it is done again, and nothing doubles.
-
-A person decides about a proposal: the two become one, or stay two for good. An approved one is a revision of
-what stays and a forgetting of what goes, in a session of their own: the history tells both, and
-`undo-session` takes them back together and puts the proposal back into the inbox.
+Only memories that changed since the last run are compared, and each pair is proposed once. After a kill it is
+repeated without effect. A person decides in the inbox: the pair is merged, or kept apart for good. A merge is
+a revision of one memory and a deletion of the other in a session of its own, so `undo-session` reverts it
+and puts the proposal back into the inbox.
 """
 
 from collections import defaultdict
@@ -34,15 +32,15 @@ from holdfast.language.consolidation import Proposal, duplicate, may_be_one, out
 from holdfast.language.judge import NO_MODEL
 
 KIND = "consolidate"
-#: Proposals that may wait at once: an inbox that nobody can read through is none.
+#: Proposals that may wait at once, so that a person can review them all.
 MOST_WAITING = 50
-_CLOSE = 20  # memories with the same rare words that one is compared with
+_CLOSE = 20  # memories with the same rare words that are compared
 
 
 def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
-    """Proposes what could be one, in small steps; each tells the proposals, which wait in the inbox.
+    """Proposes merges, in small steps; each step yields the proposals, which wait in the inbox.
 
-    Where no model answers it ends, and nothing counts as looked at.
+    Stops if no model answers; the memories then stay unchecked.
     """
     began = ctx.now()
     judge = _Answering(ctx.judge)
@@ -54,7 +52,7 @@ def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
             continue
         with ctx.write() as tx:
             if is_full(tx):
-                return  # the rest is found again next time: the mark stays where it was
+                return  # the mark is not moved, so the rest is found the next time
             made = propose(proposal, tx, ctx, began)
         yield made
     with ctx.write() as tx:
@@ -62,7 +60,7 @@ def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
 
 
 class _Answering:
-    """A judge that notes whether it left a pair open."""
+    """A judge that records whether it left a pair undecided."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -75,11 +73,11 @@ class _Answering:
 
 
 def pending(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
-    """The pairs to propose, of what changed since the last time, each memory in one of them at most.
+    """The pairs to propose among memories that changed since the last run; each memory is in at most one.
 
-    None stands for a small step that found nothing.
+    Yields None for a small step without a result.
     """
-    if ctx.profile.policy.subject_is_key:  # one name, one memory: two names are two
+    if ctx.profile.policy.subject_is_key:  # one memory per name: other names are other memories
         return
     reached = looked_at(KIND, ctx)
     since = datetime.fromisoformat(reached) if reached else None
@@ -105,7 +103,7 @@ def _known(proposal: Proposal, ctx: SpaceContext) -> bool:
 def duplicates(
     ctx: SpaceContext, seen: Callable[[int], None] = lambda done: None
 ) -> Iterator[tuple[str, str]]:
-    """Every pair that says the same, decided on or not; `seen` hears how many memories were looked at."""
+    """All pairs of duplicates, also decided ones; `seen` is called with the number of checked memories."""
     if ctx.profile.policy.subject_is_key:
         return
     told: set[str] = set()
@@ -122,13 +120,13 @@ def duplicates(
 def _alike(
     memory: Memory, ctx: SpaceContext, told: defaultdict[str, set[str]] | None = None
 ) -> Iterator[Proposal | None]:
-    """What one memory could be one with; the judge is asked outside of any transaction, pair by pair.
+    """The proposals for one memory; the judge is called outside of transactions, pair by pair.
 
-    `told` has what memories that come later in this round were judged with already: of these pairs, and of
-    those that were judged when the newer one was stored, none is judged again.
+    `told` has the pairs that were judged earlier in this run. They are skipped, and so are pairs that were
+    judged when the newer memory was stored.
     """
     with ctx.read() as tx:
-        # A word that it alone has leads nowhere.
+        # A word that only this memory has finds nothing.
         alike = tx.memories.many(sharing_rare_words(memory.content, tx, _CLOSE + 1, least=2))
         close = [other for other in alike if may_be_one(memory, other)]
         near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
@@ -149,10 +147,10 @@ def _by_age(one: Memory, other: Memory) -> tuple[Memory, Memory]:
 
 
 def _compared(older: Memory, newer: Memory, tx: Transaction) -> bool:
-    """Whether two were found to be two when the newer was stored, and read as they did then."""
+    """Whether both were judged as distinct when the newer was stored, and have the same texts since."""
     if newer.version > 1 or older.updated_at > newer.created_at:
         return False
-    pairs = ((older.id, newer.id), (newer.id, older.id))  # of one moment either may be the newer
+    pairs = ((older.id, newer.id), (newer.id, older.id))  # of one moment: either may be newer
     return any(one in entry.told_apart for one, other in pairs for entry in tx.journal.of(other))
 
 
@@ -170,14 +168,14 @@ def _stale(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
 
 
 def propose(proposal: Proposal, tx: Transaction, ctx: SpaceContext, now: datetime) -> list[Memory]:
-    """Puts a proposal into the inbox, unless it was made before or no longer fits."""
+    """Puts a proposal into the inbox, unless it was made before or no longer applies."""
     kept, dropped = proposal.kept, proposal.dropped
     as_found = [kept, dropped] == tx.memories.many([kept.id, dropped.id])
     if not as_found or tx.sessions.get(proposal.id) is not None:
         return []
     try:
         draft = sanitize(proposal.draft(), ctx.profile)
-    except Invalid:  # stored under other rules: too long, or of a category that is gone
+    except Invalid:  # stored under other rules: too long, or with a removed category
         return []
     name = f"{kept.id} and {dropped.id} as one"
     tx.sessions.save(Session(id=proposal.id, space=ctx.space, name=name, client="tend", started_at=now))
@@ -197,19 +195,19 @@ def _waiting(tx: Transaction) -> Sequence[Memory]:
 
 
 def is_full(tx: Transaction) -> bool:
-    """Whether the inbox holds as many as a person can read through."""
+    """Whether the inbox has as many proposals as a person can review."""
     return tx.memories.count(Filter(states=("waiting",))) >= MOST_WAITING
 
 
 def looked_at(kind: str, ctx: SpaceContext) -> str | None:
-    """Up to where something was looked at the last time."""
+    """The mark up to which something was checked the last time."""
     with ctx.read() as tx:
         job = tx.jobs.get(kind)
     return job.payload["upto"] if job is not None else None
 
 
 def mark(kind: str, upto: str, tx: Transaction, now: datetime) -> None:
-    """Notes up to where something was looked at."""
+    """Records the mark up to which something was checked."""
     payload = {"upto": upto}
     known = tx.jobs.get(kind)
     if known is not None:
@@ -219,7 +217,7 @@ def mark(kind: str, upto: str, tx: Transaction, now: datetime) -> None:
 
 
 def proposal_of(waiting: Memory, tx: Transaction) -> Proposal | None:
-    """What a waiting memory proposes to make one; none, when it is an ordinary one."""
+    """The merge that a waiting memory proposes; None for an ordinary one."""
     kept, dropped = None, None
     for link in tx.links.of(waiting.id):
         if link.from_id == waiting.id and link.kind == "elaborates":
@@ -234,9 +232,9 @@ def proposal_of(waiting: Memory, tx: Transaction) -> Proposal | None:
 def merge(
     proposal: Proposal, waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime
 ) -> Memory:
-    """Makes two memories one, as was proposed.
+    """Merges two memories as proposed.
 
-    Raises: Conflict, when one of them is not what it was.
+    Raises: Conflict, if one of them has changed.
     """
     kept, dropped = proposal.kept, proposal.dropped
     for memory in (kept, dropped):
@@ -257,12 +255,12 @@ def merge(
 
 
 def keep_apart(waiting: Memory, tx: Transaction, source: Source, now: datetime) -> Memory:
-    """Turns a proposal down: both stay as they are, and the pair is not proposed again."""
+    """Rejects a proposal: both memories stay, and the pair is not proposed again."""
     return _settle(waiting, "rejected", tx, source, now)
 
 
 def proposals_about(memory_id: str, tx: Transaction) -> list[Memory]:
-    """The waiting proposals that would make a memory one with another: they hold its text."""
+    """The waiting proposals that include a memory: they contain its text."""
     found = []
     for link in tx.links.of(memory_id):
         other = tx.memories.get(link.from_id) if link.to_id == memory_id else None
@@ -272,7 +270,7 @@ def proposals_about(memory_id: str, tx: Transaction) -> list[Memory]:
 
 
 def merged_into(memory_id: str, tx: Transaction) -> list[Memory]:
-    """The memories that went into one: forgotten now, and saying the same."""
+    """The deleted memories that were merged into this one, and say the same."""
     found = []
     for link in tx.links.of(memory_id):
         if link.from_id == memory_id and link.kind == "supersedes":
@@ -286,7 +284,7 @@ def merged_into(memory_id: str, tx: Transaction) -> list[Memory]:
 def _settle(
     waiting: Memory, action: Literal["approved", "rejected"], tx: Transaction, source: Source, now: datetime
 ) -> Memory:
-    """A proposal that was decided has done its work: its text is in the memories that it was about."""
+    """Closes a decided proposal; its text lives on in the memories."""
     tx.journal.write(action, source=source, now=now, before=waiting)
     tx.memories.remove(waiting.id)
     return replace(waiting, state="forgotten", waiting_for=None)

@@ -1,4 +1,4 @@
-"""context: the few memories that help with what was just said, as a small block no session gets twice."""
+"""context: a small block of memories that help with the newest message; each session gets a memory once."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,17 +27,17 @@ from holdfast.engine.space_context import SpaceContext, project_of, without_rece
 from holdfast.errors import Invalid
 from holdfast.language.question import asks_what_was_said, refers_back
 
-NEARLY = 5  # of those below the floor that are told about
-_ASKED_WITH = 3  # messages: the newest, and those that it may refer to
-_MOST_TEXT = 1_000  # characters of a message that are asked with: its beginning and its end
-_MOST_BEFORE = 300  # of one that is referred to
+NEARLY = 5  # hits below the threshold that are reported
+_ASKED_WITH = 3  # messages: the newest and those that it may refer to
+_MOST_TEXT = 1_000  # characters of a message that are searched with: its beginning and end
+_MOST_BEFORE = 300  # of an earlier message
 _SPOKEN = ("user", "assistant")
 
 Place = Literal["in the block", "no room", "shown already", "superseded", "below the floor"]
 
 
 class ContextFields(TypedDict, total=False):
-    """What a caller may say about a block."""
+    """The options of `context`."""
 
     project: str | None
     budget: int
@@ -47,7 +47,7 @@ class ContextFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class BlockCandidate:
-    """What was found for a block, whether it is in it or why not, and what was asked with."""
+    """A hit that was considered for a block: whether it is in it or why not, and the query that found it."""
 
     hit: Hit
     place: Place
@@ -56,13 +56,13 @@ class BlockCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A block of text for a prompt, and what is in it; the empty text when nothing helps."""
+    """A block of text for a prompt, and its contents; empty if nothing helps."""
 
     text: str = ""
     tokens: int = 0
     hits: tuple[Hit, ...] = ()
-    left_out: int = 0  # relevant and new, but without room
-    candidates: tuple[BlockCandidate, ...] = ()  # where an explanation is asked for: all that was found
+    left_out: int = 0  # relevant and new, but over the budget
+    candidates: tuple[BlockCandidate, ...] = ()  # with `explain`: all that was found
 
     @property
     def sha256(self) -> str:
@@ -82,12 +82,13 @@ def context(
     keeps_question: bool = True,
     wanted: Callable[[], bool] = lambda: True,
 ) -> Context:
-    """What helps with the newest of the messages, given oldest first; a plain text was said by the user.
+    """The memories that help with the newest message. Messages come oldest first; a plain string is the
+    user's.
 
-    Those before it, and the session's own kept ones, only tell what it refers to. What this session was shown
-    is left out; what is given here counts as shown and leaves a receipt, under `receipt_id` where one is
-    named. When nothing is `wanted` any more by then, nothing is given or noted. An explanation is for a
-    person who looks: it says why, and notes nothing.
+    Earlier messages, also stored ones, only resolve what the newest refers to. What the session was already
+    shown is left out; what is returned counts as shown and leaves a receipt, with `receipt_id` if given.
+    Nothing is returned or recorded if it is no longer `wanted`. With `explain`, a person gets the reasons,
+    and nothing is recorded.
     Raises: Invalid.
     """
     for name, value in (("budget", budget), ("limit", limit)):
@@ -112,9 +113,9 @@ def context(
 def for_prompt(
     above: Sequence[Candidate], query: str, ranking: Ranking, tx: Transaction, session: str | None = None
 ) -> list[Hit]:
-    """Of what answers `query` what a prompt may hold, best first: memories, for they help more than quotes.
+    """The hits that a prompt may contain, best first; memories come before quoted messages.
 
-    What was said is quoted where that is what is asked for, and no memory answers it.
+    Messages are quoted only if the query asks what was said and no memory answers it.
     """
     memories = [each for each in above if isinstance(each, FoundMemory) and _strong(each)]
     said = [each for each in above if isinstance(each, FoundMessage)] if asks_what_was_said(query) else []
@@ -129,7 +130,7 @@ def _strong(found: FoundMemory) -> bool:
 def rendered(
     hits: Sequence[Hit], ranking: Ranking, tx: Transaction, ctx: SpaceContext, budget: int, limit: int
 ) -> HitBlock:
-    """The block of the first `limit` hits that fit; dated where a memory is old or replaced another."""
+    """The block of the first `limit` hits that fit; old and superseding memories get a date."""
     memories = [hit.memory for hit in hits if isinstance(hit, MemoryHit)]
     leading = tx.links.superseding([each.id for each in memories]) if memories else []
     dated = {link.from_id for link in leading}
@@ -142,7 +143,7 @@ def rendered(
 def _found(
     query: str, *, ctx: SpaceContext, session: str | None, project: str | None, budget: int, limit: int
 ) -> Context:
-    """The block that one question brings, with all that was found for it."""
+    """The block for one query, with all that was found for it."""
     quotes = asks_what_was_said(query)
     [asked] = ask([query], ctx=ctx, asked_at=ctx.now(), messages=quotes)
     with ctx.read() as tx:
@@ -168,16 +169,16 @@ def _found(
 
 
 def left_out(hit: Hit, shown: Collection[str] = ()) -> Place | None:
-    """Why a prompt does not get what answers it."""
+    """Why a prompt does not get a hit; None if it does."""
     if isinstance(hit, MemoryHit) and hit.memory.superseded_by:
         return "superseded"
     return "shown already" if owner(hit) in shown else None
 
 
 def _queries(texts: Sequence[str]) -> Iterator[str]:
-    """What to ask with, until something answers: the newest message, then that with what it refers to.
+    """The queries to try until one has an answer: the newest message, then that with what it refers to.
 
-    One that says nothing asks nothing, and then those before it ask nothing either.
+    Nothing, if the newest message says nothing.
     """
     if not texts or not says_something(texts[0]):
         return
@@ -187,7 +188,7 @@ def _queries(texts: Sequence[str]) -> Iterator[str]:
 
 
 def _texts(said: Sequence[NewMessage | str], session: str | None, ctx: SpaceContext) -> list[str]:
-    """What was said, the newest first."""
+    """The texts of the messages, newest first."""
     given = [NewMessage(role="user", content=one) if isinstance(one, str) else one for one in said]
     spoken = [one.content for one in given if checked_role(one.role) in _SPOKEN or one.speaker is not None]
     if spoken and session is not None and len(spoken) < _ASKED_WITH:
@@ -205,18 +206,18 @@ def _said_before(session: str, tx: Transaction) -> list[str]:
 
 
 def _shortened(text: str, most: int) -> str:
-    """People say first or last what they want; what they paste stands between."""
+    """The beginning and the end of a long text: what people want is there, what they paste is between."""
     half = most // 2
     return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
 
 
 def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], ctx: SpaceContext) -> Context:
-    """`made`, once its receipt is kept; nothing, when it came too late."""
+    """Stores the receipt, and returns the block; empty if it came too late."""
     with without_receipt(ctx.space), ctx.write() as tx:
-        if not wanted():  # asked here, for the wait for other writers is the long one
+        if not wanted():  # checked here, because waiting for other writers takes longest
             return Context()
         given = tx.receipts.texts([receipt.id])
-        if receipt.id in given:  # by another who asked the same at the same time
+        if receipt.id in given:  # by a concurrent request
             return Context(given[receipt.id] or "")
         tx.memories.touch(
             [hit.memory.id for hit in made.hits if isinstance(hit, MemoryHit)], receipt.created_at

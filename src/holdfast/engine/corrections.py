@@ -1,4 +1,4 @@
-"""Which memories a message makes untrue: the nearest ones, read by our finder beside what was said."""
+"""Finds memories that a message makes outdated: the built-in finder checks the nearest ones."""
 
 import logging
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.news import News
 
-_NEAR = 3  # memories that are read: what is corrected is nearly always the nearest
+_NEAR = 3  # memories that are checked: nearly always the nearest one is corrected
 _LEAST = 0.3  # cosine
-_LOOKED_AT = 40  # the nearest of the space, of which some are of other projects
+_LOOKED_AT = 40  # nearest memories of the space, some of other projects
 # Fitted on the fortnights of the validation part by `python -m training capture_fit`.
 REPLACED_FROM = 0.3
-#: What each says: the finder's word (log odds), how many memories are nearer (a logarithm), whether an agent
-#: speaks, whether an agent said what is known, and how many words the news has (a logarithm).
+#: Features: the finder's probability (log odds), how many memories are nearer (log), whether an agent
+#: said it, whether an agent said the known memory, and the number of words of the message (log).
 REPLACED_BIAS = -4.27
 REPLACED_WEIGHTS = (0.89, -2.64, -1.68, -0.34, 1.51)
 _log = logging.getLogger(__name__)
@@ -30,7 +30,10 @@ _log = logging.getLogger(__name__)
 def corrected(
     draft: Draft, news: News, meaning: TextVector | None, ctx: SpaceContext
 ) -> tuple[Draft, tuple[Opinion, ...]]:
-    """A captured draft, and what it supersedes; it holds wherever the memory held that it replaces."""
+    """A captured draft, and the memories that it supersedes.
+
+    If those are global, the draft is global, too.
+    """
     found = _replaced(news, meaning, draft.project, ctx)
     if found and all(known.project is None for known in found):
         draft = replace(draft, project=None)
@@ -38,7 +41,7 @@ def corrected(
 
 
 def retracted(news: News, project: str | None, ctx: SpaceContext) -> list[Memory]:
-    """The memories that somebody takes back without saying what is true instead."""
+    """The memories that a message retracts without a replacement."""
     return _replaced(news, vector_of(news.part, ctx), project, ctx)
 
 
@@ -62,13 +65,13 @@ def _replaced(news: News, meaning: TextVector | None, project: str | None, ctx: 
 
 
 def evidence(said: float, nearer: int, news: News, known: Memory) -> tuple[float, ...]:
-    """What speaks for a known memory being no longer true after some news, in the order of the weights."""
+    """The features of the regression, in the order of `REPLACED_WEIGHTS`."""
     by_agents = [float(who == "assistant") for who in (news.role, known.source.origin)]
     return log_odds(said), log1p(nearer), *by_agents, log(max(len(news.part.split()), 1))
 
 
 def _near(meaning: TextVector | None, project: str | None, tx: Transaction) -> Sequence[Memory]:
-    """What is known here and sounds near what was said; without vectors, what is newest."""
+    """The memories nearest to a message; without vectors, the newest ones."""
     where = Filter(project=project, other_projects=False)
     if meaning is None:
         return tx.memories.find(where, order="recent", limit=_NEAR)

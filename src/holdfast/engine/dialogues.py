@@ -1,8 +1,9 @@
-"""Conversations of clients that know of no memory: what to add to them, and what was said in them.
+"""Context for clients that don't know of Holdfast, such as those behind the proxy, and storing their
+messages.
 
-Such a client sends all of its conversation with every request, without what was added before. So what a turn
-was given is kept under the turn's own name and given again, byte for byte: a model's cache holds only for
-what begins like the request before. Knows no wire format.
+Such a client sends its whole conversation with every request, without the blocks that were added before. So
+each turn's block is stored and added again, byte for byte: a prompt cache only holds for an identical prefix.
+Knows no wire format.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,19 +21,19 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 
 _ASKED_WITH = 3  # turns
-_LOOKED_BACK = 200  # turns that may have been missed
-#: How long a conversation that got no answer yet is taken for the one that begins in the same words.
+_LOOKED_BACK = 200  # turns that are checked for unstored messages
+#: So long an unanswered conversation counts as the one with the same opening.
 _RETRIED = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyContext:
-    """What belongs into a request, and the session that it is a part of."""
+    """What to add to a request, and the session that it belongs to."""
 
     session: str
     brief: str = ""
-    recalled: Mapping[int, str] = field(default_factory=dict)  # by the place of the turn that it follows
-    quiet: str | None = None  # why nothing that is said may be kept
+    recalled: Mapping[int, str] = field(default_factory=dict)  # by the place of its turn
+    quiet: str | None = None  # why capture is off
 
 
 def proxy_context(
@@ -42,10 +43,10 @@ def proxy_context(
     quiet: Quiet = never_quiet,
     wanted: Callable[[], bool] = lambda: True,
 ) -> ProxyContext:
-    """The session's brief, what earlier turns were given, and what is relevant to what was just said.
+    """The brief of the session, the blocks of earlier turns, and a block for the newest turn.
 
-    Once nothing is `wanted` any more, nothing is noted as given.
-    Raises: Invalid, for a conversation in which nobody said anything; Unavailable.
+    If it is no longer `wanted`, no block counts as given.
+    Raises: Invalid, for a conversation without messages; Unavailable.
     """
     if not dialogue.opening:
         raise Invalid("this conversation has no messages yet", field="messages")
@@ -79,11 +80,11 @@ def proxy_record(
     answer: Turn | None = None,
     quiet: Quiet = never_quiet,
 ) -> list[Message]:
-    """Keeps what is new of a conversation, each thing once and in order; answers what was new.
+    """Stores the new messages of a conversation, each once and in order, and returns them.
 
-    New is what follows the last thing that is known. Of a conversation that is not known, it is what was said
-    last: what stands before may be an example that its program made up.
-    Raises: Invalid, for a session that can't be one; Unavailable.
+    New is what follows the last stored message. Of an unknown conversation only the last message of the user
+    and what follows is new: earlier ones may be examples that the program made up.
+    Raises: Invalid, for an invalid session id; Unavailable.
     """
     session_id = session_id or _session(dialogue, ctx).id
     if answer is not None:
@@ -110,7 +111,7 @@ def _first_new(named: Sequence[tuple[str, Turn]], known: Collection[str]) -> int
 
 
 def _answered(dialogue: Dialogue, session_id: str, answer: Turn, ctx: SpaceContext) -> None:
-    """Notes how a conversation was answered first: by that it is told from others that begin alike."""
+    """Records the first answer of a conversation; it distinguishes it from others with the same opening."""
     if dialogue.session is not None or dialogue.first_reply is not None:
         return
     with ctx.write() as tx:
@@ -128,7 +129,7 @@ def _session(dialogue: Dialogue, ctx: SpaceContext) -> Session:
         if found is not None:
             return found
         session = Session(
-            id=_new_id(dialogue, tx, ctx),
+            id=checked_id(dialogue.session or f"{_beginning(tx, dialogue.opening)}{ctx.new_id()}"),
             space=ctx.space,
             client=safe_or_none(dialogue.client),
             project=safe_or_none(dialogue.project),
@@ -141,12 +142,8 @@ def _session(dialogue: Dialogue, ctx: SpaceContext) -> Session:
     return session
 
 
-def _new_id(dialogue: Dialogue, tx: Transaction, ctx: SpaceContext) -> str:
-    return checked_id(dialogue.session or f"{_beginning(tx, dialogue.opening)}{ctx.new_id()}")
-
-
 def _known(dialogue: Dialogue, tx: Transaction, ctx: SpaceContext) -> Session | None:
-    """The session that a conversation belongs to: as its client says, or by its first words and answer."""
+    """The session of a conversation: as the client says, or by its opening and first answer."""
     if dialogue.session is not None:
         return tx.sessions.get(checked_id(dialogue.session))
     if dialogue.first_reply is not None:
@@ -154,7 +151,7 @@ def _known(dialogue: Dialogue, tx: Transaction, ctx: SpaceContext) -> Session | 
         if noted is not None:
             return tx.sessions.get(str(noted[1]["session"]))
     latest = tx.sessions.latest_named(_beginning(tx, dialogue.opening))
-    # One that was answered has another answer than this one, or ends where this one begins: it is another.
+    # If it was answered, its answer differs from this one's: it is another conversation.
     if latest is None or tx.calls.get(_answered_key(tx, latest.id)) is not None:
         return None
     retried = dialogue.first_reply is not None or ctx.now() - latest.started_at < _RETRIED
@@ -164,7 +161,7 @@ def _known(dialogue: Dialogue, tx: Transaction, ctx: SpaceContext) -> Session | 
 def _given(
     dialogue: Dialogue, session_id: str, ctx: SpaceContext
 ) -> tuple[dict[int, str], tuple[int, str] | None]:
-    """What turns were given before, by their places; and the turn that waits for its own, with its name."""
+    """The blocks of earlier turns by place, and the turn that still needs one, with its receipt id."""
     with ctx.read() as tx:
         named = [
             (turn.place, name)

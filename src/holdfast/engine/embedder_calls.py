@@ -1,4 +1,4 @@
-"""Calls of an embedder: in batches that take a moment, a long text part by part, any failure as one error.
+"""Calls an embedder in batches; a long text part by part; any failure is raised as Unavailable.
 
 Knows nothing of the store.
 """
@@ -11,19 +11,19 @@ from typing import TypeVar
 from holdfast.engine.ports import Embedder, InProcess, TimeIsUp, TimeUp
 from holdfast.errors import Unavailable
 
-BATCH = 64  # texts embedded and stored at a time
-_CHARACTERS = 4_000  # of one batch, so that it takes a moment; a longer text is one of its own
-_LOCAL_BATCH = 8  # texts that a model in this process gets at a time: it takes as long as they are
-_LOCAL_CHARACTERS = (100, 500, 1_000)  # of these at least, at first and at most
-_BATCH_TIME = 0.03  # seconds that they should take: how many characters that are tells the batch before
-_PACE: dict[str, int] = {}  # characters that a model in this process embeds in that time, by its name
-#: Long texts that are under way, by space and model: their hash, the parts to come and those that are made.
+BATCH = 64  # texts per batch
+_CHARACTERS = 4_000  # characters per batch; a longer text is a batch of its own
+_LOCAL_BATCH = 8  # texts per batch for a model in this process
+_LOCAL_CHARACTERS = (100, 500, 1_000)  # characters per batch: least, initial and most
+_BATCH_TIME = 0.03  # seconds per batch; the previous batch tells how many characters that is
+_PACE: dict[str, int] = {}  # characters that a model in this process embeds in that time, by name
+#: Long texts in progress, by space and model: hash, remaining parts and finished vectors.
 _UNDER_WAY: dict[tuple[str, str], tuple[bytes, Iterator[bytes], list[bytes]]] = {}
 Given = TypeVar("Given")
 
 
 def batch_limits(embedder: Embedder) -> tuple[int, int]:
-    """How many texts, and characters in all, an embedder should get at a time."""
+    """The maximum number of texts, and of characters in total, for one batch."""
     if isinstance(embedder, InProcess):
         return _LOCAL_BATCH, _PACE.get(embedder.name, _LOCAL_CHARACTERS[1])
     return BATCH, _CHARACTERS
@@ -32,7 +32,7 @@ def batch_limits(embedder: Embedder) -> tuple[int, int]:
 def part_vectors(
     space: str, embedder: Embedder, texts: Sequence[str], time_up: TimeUp
 ) -> Sequence[Sequence[bytes]] | None:
-    """The vectors of each text's parts; none when the time was up in the middle of a long text."""
+    """The vectors of each text's parts; None if the time was up in the middle of a long text."""
     if not isinstance(embedder, InProcess):
         return embedded(embedder, texts)
     if len(texts) == 1 and len(texts[0]) > _LOCAL_CHARACTERS[-1]:
@@ -50,7 +50,7 @@ def _part_by_part(
 ) -> Sequence[Sequence[bytes]] | None:
     assert isinstance(embedder, InProcess)
     key, digest = (space, embedder.name), sha256(text.encode("utf-8", "replace")).digest()
-    begun = _UNDER_WAY.pop(key, None)  # taken out: no other thread goes on with it
+    begun = _UNDER_WAY.pop(key, None)  # removed, so that no other thread continues it
     if begun is None or begun[0] != digest:
         begun = digest, embedder.parts(text), []
     _, coming, done = begun
@@ -78,9 +78,9 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[byte
 
 
 def given(embedder: Embedder, ask: Callable[[Sequence[str]], Given], texts: Sequence[str]) -> Given:
-    """What the embedder gives for `texts` when it is asked so.
+    """The result of a call of the embedder.
 
-    Raises: Unavailable, in whatever way it fails.
+    Raises: Unavailable, whatever the embedder raises.
     """
     try:
         return ask(texts)

@@ -1,7 +1,7 @@
-"""Vectors for what has none yet: what is written is stored at once, its meaning follows.
+"""Makes missing vectors: a text is stored at once and embedded later.
 
-A space is searched with one model. When another is configured, its vectors are made bit by bit while the old
-model's are still searched and kept up; once the new ones are complete, the old ones go.
+A space is searched with one model. If another is configured, its vectors are made step by step while the old
+model's vectors are still searched and completed; when the new ones are complete, the old ones are removed.
 """
 
 import logging
@@ -23,17 +23,17 @@ from holdfast.errors import Unavailable
 
 KINDS = ("memories", "messages")
 _log = logging.getLogger(__name__)
-_MEASURING: dict[str, Measuring] = {}  # calibrations that are under way, by the model's name
+_MEASURING: dict[str, Measuring] = {}  # calibrations in progress, by model name
 
 
 def embed_missing(
     ctx: SpaceContext, *, limit: int, changing: int = BATCH, time_up: TimeUp = lambda: False
 ) -> int:
-    """Embeds up to `limit` memories and messages that lack a vector; answers how many.
+    """Embeds up to `limit` memories and messages without a vector; returns how many.
 
-    Of a newly configured model, which nobody waits for, up to `changing`. Killed halfway, or ended by
-    `time_up` after a batch or a part of a long text, it goes on later.
-    Raises: Unavailable, when the embedder fails or answers nonsense.
+    For a newly configured model, which nobody waits for, up to `changing`. After a kill, or if `time_up`, it
+    continues later.
+    Raises: Unavailable, if the embedder fails or returns invalid vectors.
     """
     if ctx.embedder is None:
         return 0
@@ -52,32 +52,32 @@ def embed_missing(
     done = 0
     try:
         done += _catch_up(ctx, searched, known.get(searched.name), keeps, limit, time_up)
-    except Unavailable as trouble:  # the new one must get ready all the more
+    except Unavailable as trouble:  # continue with the new one
         _log.warning("the previous embedder failed: %s", trouble)
     model = known.get(ctx.embedder.name)
     return done + _catch_up(ctx, ctx.embedder, model, keeps, min(changing, limit), time_up)
 
 
 def search_model(ctx: SpaceContext, tx: Transaction) -> Embedder | None:
-    """The embedder to search with, if one is configured: the one whose vectors are complete.
+    """The embedder to search with: the one whose vectors are complete; None without an embedder.
 
-    That is the configured one, or the one before it while the new vectors are being made; the configured one
-    again where no other can be had.
+    That is the configured one, or the previous one while the new vectors are being made. If the previous one
+    can't be opened, it is the configured one.
     """
     return None if ctx.embedder is None else searched_with(ctx, ctx.embedder, tx.models.all())
 
 
 def text_of(owner: Memory | Draft | Message) -> str:
-    """What the vector of a memory, a draft or a message is made of."""
+    """The text that the vector of a memory, draft or message is made of."""
     if isinstance(owner, Message):
         return owner.content or ""
-    # As sentences: the model was trained on them, and finds more so than in one run of words.
+    # As sentences: the model was trained on sentences and finds more with them.
     parts = (owner.subject, owner.summary, owner.content, " ".join(owner.tags))
     return ". ".join(part.rstrip(".") for part in parts if part)
 
 
 def searched_with(ctx: SpaceContext, configured: Embedder, models: Sequence[VectorModel]) -> Embedder:
-    """The same, of models that were read already."""
+    """As `search_model`, for models that were read already."""
     complete = [model.name for model in models if model.ready]
     if configured.name not in complete:
         for name in reversed(complete):
@@ -90,7 +90,7 @@ def searched_with(ctx: SpaceContext, configured: Embedder, models: Sequence[Vect
 def _catch_up(
     ctx: SpaceContext, embedder: Embedder, model: VectorModel | None, keeps: bool, limit: int, time_up: TimeUp
 ) -> int:
-    """Embeds what is new since the model was last fed; with everything done, its vectors are complete."""
+    """Embeds what is new since the model's last run; marks the model as complete when nothing is left."""
     if model is None:
         with ctx.write() as tx:
             tx.models.begin(embedder.name, ctx.now())
@@ -112,9 +112,9 @@ def _catch_up(
 def embed_again(
     ctx: SpaceContext, embedder: Embedder, kind: str, ids: Sequence[str], time_up: TimeUp = lambda: False
 ) -> None:
-    """Makes the vectors of these owners anew until the time is up; of what has gone meanwhile they go.
+    """Makes the vectors of these owners again until the time is up; drops those of removed owners.
 
-    Raises: Unavailable, when the embedder fails.
+    Raises: Unavailable, if the embedder fails.
     """
     most, _ = batch_limits(embedder)
     for start in range(0, len(ids), most):
@@ -130,16 +130,16 @@ def embed_again(
 
 
 def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memory | Message]:
-    """Those of these ids that still are, and may be found."""
+    """Those of the ids that still exist and may be searched."""
     if kind == "memories":
         return [memory for memory in tx.memories.many(ids) if memory.active]
     return [message for message in tx.sessions.messages_by_id(ids) if message.findable]
 
 
 def _calibrate(ctx: SpaceContext, embedder: Embedder, time_up: TimeUp) -> bool:
-    """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors.
+    """Calibrates the model and stores the result with its vectors.
 
-    False, when the time was up first; what was found so far waits for the next call.
+    Returns False if the time was up first; the next call continues.
     """
     queries = partial(given, embedder, lambda texts: embedder.queries(texts))
     measuring = _MEASURING.setdefault(embedder.name, Measuring())
@@ -157,7 +157,7 @@ def _calibrate(ctx: SpaceContext, embedder: Embedder, time_up: TimeUp) -> bool:
 
 
 def caught_up(model: VectorModel, keeps: bool) -> bool:
-    """Whether a model is complete, and nothing was written since its vectors were made."""
+    """Whether a model is complete and nothing was written since."""
     behind = model.last_message - model.messages_to if keeps else 0
     return model.ready and model.last_change == model.memories_to and behind == 0
 
@@ -165,7 +165,7 @@ def caught_up(model: VectorModel, keeps: bool) -> bool:
 def _feed(
     ctx: SpaceContext, embedder: Embedder, kind: str, reached: int, limit: int, time_up: TimeUp
 ) -> tuple[int, bool]:
-    """Embeds up to `limit` of one kind; how many that were, and whether nothing is left."""
+    """Embeds up to `limit` of one kind; returns how many, and whether nothing is left."""
     done = 0
     while True:
         with ctx.read() as tx:
@@ -185,7 +185,7 @@ def _feed(
 
 
 def _batch(rows: VectorRows[Memory | Message], embedder: Embedder, most: int) -> Missing[Memory | Message]:
-    """What is embedded next; fewer where the texts are long, for a model takes as long as they are."""
+    """The next batch; fewer texts if they are long."""
     texts, characters = batch_limits(embedder)
     missing = rows.missing(embedder.name, max(min(texts, most), 1))
     sums = accumulate(len(text_of(owner)) for owner in missing.owners)
@@ -201,7 +201,7 @@ def _put(
     vectors: Sequence[Sequence[bytes]],
     ctx: SpaceContext,
 ) -> None:
-    """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
+    """Stores vectors of texts that are unchanged; changed ones are embedded again later."""
     there = {owner.id: text_of(owner) for owner in _embeddable(tx, kind, [owner.id for owner in owners])}
     texts = [
         Embedded(owner.id, owner.version if isinstance(owner, Memory) else 1, parts)
@@ -212,7 +212,7 @@ def _put(
 
 
 def _complete(ctx: SpaceContext, model: str) -> None:
-    """Searches with this model from now on, and lets go of the vectors of others."""
+    """Makes this model the one to search with, and removes the vectors of others."""
     with ctx.write() as tx:
         tx.models.ready(model)
         if ctx.embedder is not None and ctx.embedder.name == model:
@@ -234,5 +234,5 @@ def _opened(ctx: SpaceContext, name: str) -> Embedder | None:
 
 
 def cosine(one: bytes, other: bytes) -> float:
-    """Of two vectors of length 1."""
+    """The cosine of two vectors of length 1."""
     return math.fsum(map(mul, array("f", one), array("f", other)))

@@ -1,4 +1,4 @@
-"""erase: a memory and every trace of it, for good."""
+"""erase: removes a memory and every trace of it permanently."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ from holdfast.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What went, or would go, and what is left that can't be reached from here."""
+    """What an erase removes, and what remains out of reach, such as backups."""
 
     memories: tuple[str, ...]
     versions: int
     links: int
-    messages: int  # source messages that lose their text
+    messages: int  # cited messages that lose their text
     receipts: int  # stored briefs and recalls that lose theirs
     left: tuple[str, ...] = ()
 
 
 def erasure(memory_ids: Sequence[str], *, ctx: SpaceContext) -> Erasure:
-    """What an erase would remove, said before it is done.
+    """What an erase would remove.
 
     Raises: NotFound.
     """
@@ -43,10 +43,10 @@ def erasure(memory_ids: Sequence[str], *, ctx: SpaceContext) -> Erasure:
 
 
 def erase(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> Erasure:
-    """Removes memories with their versions, links, vectors, journal text, stored briefs and the text of the
-    messages they came from; only a keyed hash stays, so that they do not come back.
+    """Removes memories with their versions, links, vectors, journal texts, stored briefs, and the text of the
+    messages that they were taken from. Only a keyed hash stays, so that they are not stored again.
 
-    Raises: NotFound, and then nothing was erased.
+    Raises: NotFound; then nothing was erased.
     """
     planned = erasure(memory_ids, ctx=ctx)
     texts: list[str] = []
@@ -68,7 +68,7 @@ def erase(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> Er
 
 
 def _with_copies(memory_ids: Sequence[str], tx: Transaction) -> tuple[str, ...]:
-    """The memories and those that consolidation made of them or into them, which say the same."""
+    """The memories, and those that were merged into or out of them, which say the same."""
     found = dict.fromkeys(memory_ids)
     coming = list(memory_ids)
     while coming:
@@ -80,7 +80,7 @@ def _with_copies(memory_ids: Sequence[str], tx: Transaction) -> tuple[str, ...]:
 
 
 class _Trace:
-    """All texts of one memory, also of one whose row is gone and only its tombstones still hold text."""
+    """All texts of one memory; also if its row is gone and only tombstones contain text."""
 
     def __init__(self, memory_id: str, tx: Transaction) -> None:
         self.id = memory_id
@@ -91,7 +91,7 @@ class _Trace:
         if self.memory is None and not kept:
             raise NotFound(f"there is no memory {memory_id!r} in space {tx.space.name!r}: nothing was erased")
         self.texts = list(dict.fromkeys([wording.content for wording in wordings] + kept))
-        # The messages that it came from, and those that said it again.
+        # The messages that it was taken from, and those that repeated it.
         cited = {wording.source.message for wording in wordings if wording.source.message}
         cited |= {each.message for each in tx.citations.of_memory(memory_id) if not each.reworded}
         self.messages = sorted(cited | set(tx.sessions.saying(self.texts)))
@@ -122,7 +122,7 @@ def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> No
 
 
 def _silence(message_ids: Sequence[str], tx: Transaction) -> None:
-    """Takes the text out of messages, and all that they could be found by."""
+    """Removes the text of messages, and their index entries and vectors."""
     tx.sessions.silence(message_ids)
     tx.receipts.strike_messages(message_ids)
     tx.message_vectors.drop(message_ids)

@@ -1,5 +1,4 @@
-"""Events and cooldowns: what happened to a service, which actions were taken on it, and whether another is
-allowed."""
+"""Events of services, and cooldowns: which actions were taken, and whether another one is allowed."""
 
 from typing import Unpack
 
@@ -21,9 +20,9 @@ def record_event(
     service: str | None = None,
     session: str | None = None,
 ) -> Event:
-    """Keeps an event.
+    """Stores an event.
 
-    Raises: Invalid, when the profile has no such level or the text is empty or too long.
+    Raises: Invalid, if the profile does not have the level, or the text is empty or too long.
     """
     allowed = tuple(each.name for each in ctx.profile.levels)
     if level not in allowed:
@@ -45,7 +44,7 @@ def record_event(
 
 
 def events(*, ctx: SpaceContext, **listing: Unpack[EventFields]) -> list[Event]:
-    """What happened, the latest first.
+    """The events, latest first.
 
     Raises: Invalid.
     """
@@ -59,7 +58,7 @@ def events(*, ctx: SpaceContext, **listing: Unpack[EventFields]) -> list[Event]:
 
 
 def one_line(text: str | None, field: str, most: int) -> str | None:
-    """A name on one line, without secrets; none when nothing is left of it.
+    """A name on one line, without secrets; None if nothing is left of it.
 
     Raises: TooLong.
     """
@@ -88,9 +87,9 @@ def record_attempt(
     content: str | None = None,
     session: str | None = None,
 ) -> Attempt:
-    """Keeps that `action` was taken on `service`. It is kept whether or not it was allowed.
+    """Records that `action` was taken on `service`, whether it was allowed or not.
 
-    Raises: Invalid, when the profile has no such action or no service is named.
+    Raises: Invalid, if the profile does not have the action, or the service is missing.
     """
     allowed = tuple(each.name for each in ctx.profile.cooldowns)
     if action not in allowed:
@@ -116,7 +115,7 @@ def record_attempt(
 
 
 def cooldowns(*, ctx: SpaceContext, service: str | None = None) -> list[CooldownStatus]:
-    """Each service and action of which something lies inside its window, and whether another is allowed."""
+    """The status of each action and service with an attempt within its window."""
     known, now = ctx.profile.cooldowns, ctx.now()
     if not known:
         return []

@@ -1,6 +1,6 @@
-"""What becomes of a memory when the file that it stands in is written: added, back again, or waiting.
+"""Applies changes of memory files: a memory is added, restored, or proposed in the inbox.
 
-A file is one memory, whatever else says the same, so nothing is compared but with what was deleted. Knows
+A file is one memory even if another one says the same, so drafts are compared only with deleted texts. Knows
 nothing of paths or disks.
 """
 
@@ -20,13 +20,13 @@ from holdfast.errors import Conflict, Invalid
 
 
 class StaysDeleted(Conflict):
-    """What was deleted does not come back by itself."""
+    """A deleted memory is not restored without a person."""
 
 
 def added(draft: Draft, *, tx: Transaction, ctx: SpaceContext, now: datetime) -> Memory:
-    """Keeps what a new file says.
+    """Stores the memory of a new file.
 
-    Raises: StaysDeleted, for what a person deleted; Conflict, for a name that another memory has; Invalid.
+    Raises: StaysDeleted, if a person deleted the text; Conflict, if another memory has its name; Invalid.
     """
     draft = sanitize(draft, ctx.profile)
     draft = replace(draft, source=known_session(tx, draft.source, now))
@@ -40,9 +40,9 @@ def added(draft: Draft, *, tx: Transaction, ctx: SpaceContext, now: datetime) ->
 
 
 def unopposed(drafts: Sequence[Draft], *, tx: Transaction, ctx: SpaceContext) -> list[Draft | None]:
-    """The drafts as they may be stored, asked about all at once; none where one has to be looked at alone.
+    """The drafts that can be stored in one batch; None in place of one that must be handled alone.
 
-    Those have a name that is in use or was forgotten, may say what was deleted, or are wrong.
+    Those are invalid, use a name that exists or was deleted, or may repeat a deleted text.
     """
     checked = [_fit(draft, ctx) for draft in drafts]
     fit = [draft for draft in checked if draft is not None]
@@ -80,9 +80,9 @@ def _fit(draft: Draft, ctx: SpaceContext) -> Draft | None:
 
 
 def put_back(known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime) -> Memory:
-    """Brings a forgotten memory back whose file is there again.
+    """Restores a deleted memory whose file exists again.
 
-    Raises: StaysDeleted, when a person forgot it; Conflict, when another memory has its name now.
+    Raises: StaysDeleted, if a person deleted it; Conflict, if another memory has its name now.
     """
     if not _may_undo(known.id, source, tx):
         raise StaysDeleted(
@@ -101,7 +101,7 @@ def set_aside(
     now: datetime,
     known: Memory | None = None,
 ) -> Memory:
-    """Keeps a text in the inbox that can't be taken over, beside the memory that it would replace.
+    """Puts a text that can't be applied into the inbox, linked to the memory that it would replace.
 
     Raises: Invalid.
     """
@@ -113,7 +113,7 @@ def set_aside(
 
 
 def may_return(tombstone: Tombstone, source: Source, tx: Transaction) -> bool:
-    """Whether this speaker may write again what was deleted: only a person undoes what a person did."""
+    """Whether this origin may store a deleted text again: only a person reverts a person's deletion."""
     if source.origin in PEOPLE:
         return True
     if tombstone.reason != "forgotten" or tombstone.memory is None:

@@ -1,4 +1,4 @@
-"""find, show and why: what is known, one memory in full, and how it came about."""
+"""find, show and why: lists of memories, one memory in full, and its history."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,27 +16,27 @@ from holdfast.errors import Invalid, NotFound
 if TYPE_CHECKING:
     from holdfast.domain.history import Story
 
-MOST = 10_000  # memories in one answer
+MOST = 10_000  # memories in one page
 _FARTHEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Memories in order, and how many there are in all."""
+    """Some memories in order, and the total number."""
 
     memories: tuple[Memory, ...]
     total: int
-    more: bool = False  # whether there are more than that: they were not counted to the end
+    more: bool = False  # whether there are more: counting was stopped
 
     @property
     def shown(self) -> list[Memory]:
-        """The same as people and agents read them: what is superseded below what leads in its place."""
+        """The memories as people and agents see them: superseded ones directly below their successors."""
         return newer_first(self.memories)
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """One memory with its wordings and links."""
+    """One memory with its versions and links."""
 
     memory: Memory
     versions: tuple[Version, ...]
@@ -58,10 +58,10 @@ def find(
     as_of: datetime | None = None,
     exact: bool = True,
 ) -> Page:
-    """The memories that `where` admits, now or as they were believed at a past moment.
+    """The memories that match `where`, now or as of a past moment.
 
-    A page begins behind `after`, which only lists of now know; they stay quick however far it is. Who needs
-    no exact total does not wait for one: what no index tells is then counted to 10,000.
+    A page starts after the cursor `after`, which only works for the present; its cost doesn't grow with its
+    place. Unless `exact`, a total that no index has is counted up to 10,000.
     """
     if (limit is not None and limit < 0) or not 0 <= offset <= _FARTHEST:
         raise Invalid("limit and offset must be 0 or more, and not too large", field="limit")
@@ -89,10 +89,9 @@ def find(
 
 
 def _sought(where: Filter, tx: Transaction) -> tuple[list[str] | None, bool]:
-    """Ids of all that `where` admits, where no index tells them; whether they are too many for that.
+    """The ids of all matches if no index has them; and whether there are too many for that.
 
-    One look at every row then says both what to show and how many there are. Of very many, the first ones
-    are soon come upon in any order.
+    One scan then gives both the page and the total. Of very many, the first are found soon in any order.
     """
     if not (where.text or where.tags or where.origin):
         return None, False
@@ -101,7 +100,7 @@ def _sought(where: Filter, tx: Transaction) -> tuple[list[str] | None, bool]:
 
 
 def linked(memory_id: str, *, ctx: SpaceContext) -> list[tuple[Link, Memory]]:
-    """The links of a memory with what stands at their other ends."""
+    """The links of a memory, each with the linked memory."""
     with ctx.read() as tx:
         links = tx.links.of(memory_id)
         others = [link.to_id if link.from_id == memory_id else link.from_id for link in links]
@@ -117,9 +116,9 @@ def show(memory_id: str, *, ctx: SpaceContext) -> Details:
 
 
 def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> "Story":
-    """Where a memory came from, how its confidence came about, and which prompts it went into.
+    """Where a memory comes from, how its confidence changed, and which prompts contained it.
 
-    A person sees it all, an agent what is in use and may be quoted.
+    A person sees everything, an agent only memories in use, and what may be quoted.
     Raises: NotFound.
     """
     from holdfast.domain.history import Story
@@ -146,7 +145,7 @@ def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> "Story"
 
 
 def believed_at(moment: datetime, tx: Transaction) -> list[Memory]:
-    """Every memory that was stored at `moment` and has not been removed for good since, as it stood then."""
+    """All memories as they were at `moment`, except those that were erased since."""
     from holdfast.domain.history import recollected
 
     past = []
@@ -167,7 +166,7 @@ def _sources(versions: Sequence[Version], tx: Transaction) -> list[Message]:
 
 
 def memory_pages(ctx: SpaceContext, where: Filter) -> Iterator[Sequence[Memory]]:
-    """What `where` admits, oldest first. A last page that is full is followed by an empty one."""
+    """The matches in pages, oldest first. After a full last page comes an empty one."""
     after: MemoryCursor | None = None
     while True:
         with ctx.read() as tx:

@@ -1,4 +1,4 @@
-"""forget and restore: out of sight, and back."""
+"""forget (delete) and restore."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from holdfast.errors import Conflict, NotFound
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The memory as it was; `restorable` unless the profile removes for good."""
+    """The memory before it was deleted; `restorable` unless the profile deletes permanently."""
 
     memory: Memory
     restorable: bool
@@ -26,9 +26,9 @@ class Forgotten:
 def forget(
     memory_id: str, *, ctx: SpaceContext, source: Source, expect_version: int | None = None
 ) -> Forgotten:
-    """Takes a memory out of lists, briefs and recall, softly or for good as the profile says.
+    """Deletes a memory, restorably or permanently as the profile says.
 
-    Either way it does not come back by itself: not its text, and not in other words.
+    Its text is not stored again automatically, nor in other words.
     Raises: NotFound, Conflict.
     """
     with ctx.write() as tx:
@@ -41,7 +41,7 @@ def forget(
 def forgotten(
     known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime, softly: bool = False
 ) -> Forgotten:
-    """The same inside a transaction; `softly`: to be restored, even where the profile removes for good."""
+    """As `forget`, inside a transaction; `softly`: restorably, whatever the profile says."""
     bury(tx, known, "forgotten", now)
     if ctx.profile.policy.removal == "permanent" and not softly:
         tx.words.drop(known.id)
@@ -54,7 +54,7 @@ def forgotten(
 
 
 def restore(memory_id: str, *, ctx: SpaceContext, source: Source) -> Memory:
-    """Brings a forgotten memory back as it was, and an archived one to where it is found again.
+    """Restores a deleted memory as it was, or reactivates an archived one.
 
     Raises: NotFound, Conflict.
     """
@@ -64,7 +64,7 @@ def restore(memory_id: str, *, ctx: SpaceContext, source: Source) -> Memory:
             raise NotFound(f"memory {memory_id} was deleted permanently and can't be restored")
         known = existing(tx, memory_id, forgotten=True)
         if archived(known, ctx.profile):
-            # Known to hold as of now: else the next upkeep would archive it again.
+            # Confirmed now, so that the next upkeep doesn't archive it again.
             back = replace(known.confirmed(now), state="active")
             return changes.change(tx, known, back, "restored", source=source, now=now)
         if known.state != "forgotten":
@@ -73,20 +73,20 @@ def restore(memory_id: str, *, ctx: SpaceContext, source: Source) -> Memory:
 
 
 def restored(known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime) -> Memory:
-    """The same for a forgotten memory inside a transaction.
+    """As `restore` for a deleted memory, inside a transaction.
 
-    Raises: Conflict, when its name was given to another one meanwhile.
+    Raises: Conflict, if another memory has its name now.
     """
     refuse_taken_name(known, known.id, tx, ctx)
     unbury(tx, known)
-    # What waited for a person waits again: this is no way around the inbox.
+    # What was waiting for a review waits again.
     state: State = "waiting" if known.waiting_for else "active"
     back = believed(replace(known, state=state), known.confidence, ctx.profile.policy)
     return changes.change(tx, known, back, "restored", source=source, now=now)
 
 
 def unbury(tx: Transaction, memory: Memory) -> None:
-    """Allows every wording of the memory again, whichever memory it was forbidden with."""
+    """Removes the tombstones of all texts of the memory, also those made for another memory."""
     for content in _wordings(tx, memory):
         tx.tombstones.lift(text_hash(content, tx.space.key))
 
@@ -99,7 +99,7 @@ def bury(
     *,
     but: Collection[str] = (),
 ) -> None:
-    """Forbids every wording that the memory has had, `but` those that another one has."""
+    """Adds tombstones for all texts that the memory has had, except those that the memory `but` has."""
     for content in _wordings(tx, memory):
         if content in but:
             continue

@@ -1,4 +1,4 @@
-"""The same call twice counts once: answers are kept under the caller's key, in the call's own transaction."""
+"""Idempotency keys: a repeated call returns its first outcome, stored in the transaction of the call."""
 
 import hashlib
 from collections.abc import Callable
@@ -15,16 +15,16 @@ _MOST = 200  # characters of a key
 
 
 def fingerprint(draft: Draft) -> str:
-    """Tells a repeated call from another one under the same key."""
+    """A hash of the draft that distinguishes a repeated call from another one with the same key."""
     return hashlib.sha256(f"remember {draft!r}".encode()).hexdigest()
 
 
 def once(
     tx: Transaction, key: str | None, print_of_call: str, now: datetime, act: Callable[[], Outcome]
 ) -> Outcome:
-    """Acts, or answers what acting under this key gave before.
+    """Calls `act`, or returns the outcome of the first call with this key.
 
-    Raises: Conflict, when the key was used for another call; Invalid, for a key that can't be one.
+    Raises: Conflict, if the key was used for another call; Invalid, for an invalid key.
     """
     if key is None:
         return act()
@@ -57,11 +57,11 @@ def _kept(outcome: Outcome) -> dict[str, Any] | None:
         case outcomes.Waiting(memory, reason, others):
             return {"kind": kind, "memory": memory.id, "reason": reason, "others": [o.id for o in others]}
         case outcomes.UpdateSuggested() | outcomes.Refused():
-            return None  # nothing was changed, so it may be tried again
+            return None  # nothing was changed: the call may be repeated
 
 
 def _recalled(kept: dict[str, Any], tx: Transaction) -> Outcome:
-    """The outcome again, with its memories as they are now."""
+    """The stored outcome, with its memories as they are now."""
     memory = tx.memories.get(kept["memory"])
     if memory is None:
         return outcomes.Refused(

@@ -1,4 +1,4 @@
-"""import: an archive of ours, field by field, or drafts from anywhere else."""
+"""import: an archive with all its fields, or drafts from other sources."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,10 +21,10 @@ from holdfast.engine.spaces import profile_of
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.comparison import Statement, Verdict
 
-_BATCH = 200  # drafts in one transaction
+_BATCH = 200  # drafts per transaction
 _NOT_YET = Verdict(relation="distinct", certain=True, similarity=0.0)
 
-#: Rows that belong to a memory, by the columns that name it.
+#: Tables with rows that belong to a memory, and the columns with its id.
 _BELONGING = {
     "versions": ("memory_id",),
     "repetitions": ("memory_id",),
@@ -37,7 +37,7 @@ _BELONGING = {
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came in: memories added, known already, different here, and buried here."""
+    """Counts of an import: memories that were added, known, different here, or deleted here."""
 
     added: int
     known: int
@@ -47,27 +47,27 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """One draft of an import and what became of it."""
+    """One draft of an import with its outcome."""
 
     line: int
     outcome: Outcome
 
 
-#: A draft with its line, or what becomes of it without a look at others, and its vectors.
+#: A draft with its line, or its outcome if no comparison is needed, and its vectors.
 _Ready = tuple[int, Draft | Outcome, TextVector | None]
 
 
 class _TakenBack(Exception):
-    """Ends a transaction that was only to show what would come of it."""
+    """Rolls back the transaction of a dry run."""
 
 
 def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) -> Imported:
-    """Takes an archive into the space: memories that are not there yet, with all that belongs to them.
+    """Imports an archive: memories that do not exist yet, with everything that belongs to them.
 
-    A dry run answers what would come in, and takes nothing.
-    Raises: Conflict, when the space has another profile.
+    A dry run only returns the counts.
+    Raises: Conflict, if the space has another profile.
     """
-    with ctx.read() as tx:  # judged before the space is locked: the verdicts are kept
+    with ctx.read() as tx:  # judged before the space is locked; the judge caches the verdicts
         for row in archive.rows.get("memories", ()):
             look_at_deleted(_drafted(row), tx, ctx.judge, across=False)
     with suppress(_TakenBack), ctx.write() as tx:
@@ -78,7 +78,7 @@ def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) 
 
 
 def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
-    """The same inside a transaction."""
+    """As `restore_rows`, inside a transaction."""
     header = archive.header
     if header.profile != tx.space.profile:
         raise Conflict(
@@ -114,10 +114,10 @@ def import_drafts(
     review: bool = False,
     dry_run: bool = False,
 ) -> Iterator[list[ImportResult]]:
-    """Remembers drafts, each with its line, and answers by batches; a bad one is told and the rest goes on.
+    """Remembers drafts, each with its line number, and yields results by batch; an invalid draft is reported
+    and the rest continues.
 
-    Only two batches are in memory. A dry run tells at the end what would become of each, of those that say
-    the same as an earlier one too, and changes nothing.
+    Only two batches are in memory. A dry run yields all results at the end and changes nothing.
     """
     tried: list[_Ready] = []
     for ready in _batches(iter(drafts), ctx, review):
@@ -130,7 +130,7 @@ def import_drafts(
 
 
 def _batches(coming: Iterator[tuple[int, Draft]], ctx: SpaceContext, review: bool) -> Iterator[list[_Ready]]:
-    """The drafts in batches, so that other writers get their turn; each embedded while the last is stored."""
+    """The drafts in batches, so that others can write in between; one is embedded while another is stored."""
     with ThreadPoolExecutor(1) as beside:
         ahead: Future[list[_Ready]] | None = None
         while batch := list(islice(coming, _BATCH)):
@@ -142,7 +142,7 @@ def _batches(coming: Iterator[tuple[int, Draft]], ctx: SpaceContext, review: boo
 
 
 def _ready(batch: Sequence[tuple[int, Draft]], ctx: SpaceContext, review: bool) -> list[_Ready]:
-    """The drafts as they may be stored, with their vectors, but for what an earlier try has stored."""
+    """The drafts, sanitized and embedded, without those that an earlier run has stored."""
     checked = [(line, _checked(draft, ctx, review)) for line, draft in batch]
     new = [one for _, one in checked if isinstance(one, Draft)]
     with ctx.read() as tx:
@@ -156,7 +156,7 @@ def _ready(batch: Sequence[tuple[int, Draft]], ctx: SpaceContext, review: bool) 
 
 
 def _stored(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Outcome | None:
-    """What becomes of a draft that an earlier try has stored: nothing, as it comes from the same session."""
+    """The outcome of a draft that an earlier run has stored: unchanged, as it is from the same session."""
     if ctx.profile.policy.on_same not in ("reinforce", "merge"):
         return None
     memory, session = known_word_by_word(draft, tx), draft.source.session
@@ -174,10 +174,10 @@ def _checked(draft: Draft, ctx: SpaceContext, review: bool) -> Draft | Refused:
 
 
 def _decided(ready: Sequence[_Ready], ctx: SpaceContext, *, dry_run: bool = False) -> list[ImportResult]:
-    """What becomes of drafts, in one transaction that waits for no model; a dry run takes it back.
+    """The outcomes of drafts, in one transaction that waits for no model; a dry run rolls it back.
 
-    What a draft is to an earlier one is judged as if that became a memory. Where it did not, what is missing
-    is judged afterwards, and all is tried again.
+    Drafts are judged as if each earlier one became a memory. If one did not, the missing pairs are judged and
+    the transaction is repeated.
     """
     judge = _Prepared(ctx.judge)
     prepared = replace(ctx, judge=judge)
@@ -200,7 +200,7 @@ def _decided(ready: Sequence[_Ready], ctx: SpaceContext, *, dry_run: bool = Fals
 def _outcomes(
     ready: Sequence[_Ready], batch: Batch | None, tx: Transaction, ctx: SpaceContext
 ) -> Iterator[ImportResult]:
-    """Stores the drafts; without a batch, which others' changes make obsolete, each is looked up again."""
+    """Stores the drafts. Without a batch, which other writers make obsolete, candidates are read again."""
     place = 0
     for line, draft, meaning in ready:
         if not isinstance(draft, Draft):
@@ -221,7 +221,7 @@ def _outcomes(
 
 
 class _Prepared:
-    """A judge that answers what it was prepared for, and notes the rest."""
+    """A judge with prepared verdicts, which records missing pairs."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -233,7 +233,7 @@ class _Prepared:
         return [self._verdicts.get(pair, _NOT_YET) for pair in pairs]
 
     def prepare(self) -> None:
-        """Judges what was missing."""
+        """Judges the missing pairs."""
         pairs = list(self.missing)
         self._verdicts |= zip(pairs, self._judge.compare(pairs), strict=True)
         self.missing.clear()
@@ -246,7 +246,7 @@ def _insert(
     silenced = _silenced(archive, forbidden, tx)
     for table in tx.dump.tables():
         for row in archive.rows.get(table, ()):
-            # A link may lead to what is known here; all else that belongs to it is here already.
+            # A link may lead to a known memory; everything else of a known memory exists already.
             skipped = forbidden if table == "links" else forbidden | known
             columns = ("id",) if table == "memories" else _BELONGING.get(table, ())
             if any(row.get(column) in skipped for column in columns):
@@ -266,7 +266,7 @@ def _insert(
 
 
 def _silenced(archive: Archive, forbidden: set[str], tx: Transaction) -> Callable[[dict[str, Any]], bool]:
-    """Which messages would bring back what was erased here: those it came from, those that said it again."""
+    """Returns which messages of the archive contain a memory that was erased here."""
     wordings = [
         wording
         for table in ("versions", "repetitions")
@@ -289,7 +289,7 @@ def _erased(text: str, tx: Transaction) -> bool:
 
 
 def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:
-    """Whether a memory of the archive may not come back here, in these words or others."""
+    """Whether a memory of the archive was deleted here, in these or other words."""
     draft = _drafted(row)
     return find_tombstone(draft, tx, look_at_deleted(draft, tx, judge, across=False)) is not None
 

@@ -1,4 +1,4 @@
-"""The inbox: what waits for a person, where it came from, what it stands beside; approved or rejected."""
+"""The inbox: what waits for review, with its source and related memories; approve and reject."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from holdfast.language.consolidation import Proposal
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A waiting memory and the known ones that it stands against or near."""
+    """A waiting memory, and the known ones that it contradicts or would replace."""
 
     memory: Memory
     known: tuple[Memory, ...]
@@ -39,7 +39,7 @@ _WAITING = Filter(states=("waiting",))
 
 @dataclass(frozen=True, slots=True)
 class RelatedMemory:
-    """A known memory, and how the waiting one stands to it; `near`: nobody linked them, it only is alike."""
+    """A known memory, and its relation to the waiting one; `near`: similar, but not linked."""
 
     memory: Memory
     how: LinkKind | Literal["near"]
@@ -47,18 +47,18 @@ class RelatedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem:
-    """A waiting memory with what is to be known about it."""
+    """A waiting memory with all that a reviewer needs to know."""
 
     memory: Memory
     session: Session | None
-    message: Message | None  # that it was taken from
-    beside: tuple[RelatedMemory, ...]  # what it would change first, then what is nearest
-    proposal: Proposal | None  # what it would make one; none, when it is an ordinary memory
+    message: Message | None  # the message that it was taken from
+    beside: tuple[RelatedMemory, ...]  # memories that it would change, then the nearest
+    proposal: Proposal | None  # None: it is no proposal to merge
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    """Some of what waits, oldest first, and how much there is."""
+    """Some of the waiting memories, oldest first, and their total number."""
 
     waiters: tuple[ReviewItem, ...]
     total: int
@@ -66,15 +66,15 @@ class ReviewPage:
 
 
 def inbox(*, ctx: SpaceContext) -> list[Item]:
-    """What waits, oldest first."""
+    """All waiting memories, oldest first."""
     with ctx.read() as tx:
         waiting = tx.memories.find(_WAITING, order="created")
         return [Item(memory, _known(memory, tx)) for memory in waiting]
 
 
 def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> list[Memory]:
-    """Lets waiting memories in: what they contradict loses trust, what they replace takes their wording,
-    and what a proposal makes one becomes one.
+    """Approves waiting memories: contradicted ones lose confidence, replaced ones get the new wording, and
+    proposed merges are made.
 
     Raises: NotFound, Conflict; then none was approved.
     """
@@ -87,7 +87,7 @@ def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> 
                 approved.append(merge(proposal, waiting, tx, ctx, source, now))
                 continue
             unbury(tx, waiting)
-            # What got its name meanwhile, is replaced as well.
+            # A memory that got its name meanwhile is replaced, too.
             superseded = _known(waiting, tx, kinds=("supersedes",)) or of_that_name(waiting, tx, ctx)
             if superseded:
                 approved.append(_replaced(superseded[0], waiting, tx, ctx, source, now))
@@ -97,7 +97,7 @@ def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> 
 
 
 def reject(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> list[Memory]:
-    """Turns waiting memories down for good: they do not come back. Of a proposal both memories stay.
+    """Rejects waiting memories for good. Of a rejected merge both memories stay.
 
     Raises: NotFound, Conflict; then none was rejected.
     """
@@ -129,7 +129,7 @@ def _let_in(waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source,
 def _replaced(
     known: Memory, waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime
 ) -> Memory:
-    """The known memory with all that was proposed; the proposal itself has done its work."""
+    """Applies a proposed replacement to the known memory, and closes the proposal."""
     done = replace(waiting, state="forgotten", waiting_for=None)
     changes.change(tx, waiting, done, "approved", source=source, now=now, note=f"as {known.id}")
     after = believed(known.confirmed(now).as_in(waiting, now), waiting.confidence, ctx.profile.policy)
@@ -152,7 +152,7 @@ def _known(memory: Memory, tx: Transaction, kinds: Sequence[str] | None = None) 
 
 
 def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = None) -> ReviewPage:
-    """What waits, oldest first, from where the last look ended.
+    """A page of waiting memories, oldest first.
 
     Raises: Invalid.
     """
@@ -169,7 +169,7 @@ def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = N
 
 
 def review_items(memory_ids: Sequence[str], *, ctx: SpaceContext) -> list[ReviewItem]:
-    """The same about these memories, with what a decision would change alone: nothing near is looked for.
+    """These memories as `review` has them, without similar ones that are not linked.
 
     Raises: NotFound.
     """
@@ -206,13 +206,13 @@ def _near(
 
 
 def _linked(memory: Memory, tx: Transaction) -> list[RelatedMemory]:
-    """What an approval would change stands first."""
+    """The linked memories; those that an approval would change come first."""
     order = ("supersedes", "contradicts", "elaborates", "related")
     return sorted(_beside(memory, tx), key=lambda one: order.index(one.how))
 
 
 def _beside(memory: Memory, tx: Transaction) -> list[RelatedMemory]:
-    """What a waiting memory is linked to and is still there."""
+    """The linked memories that still exist."""
     found = []
     for link in tx.links.of(memory.id):
         other = tx.memories.get(link.to_id) if link.from_id == memory.id else None

@@ -1,7 +1,7 @@
-"""The way in for every text: measured, cleaned, freed of secrets, then checked against the profile.
+"""Sanitizes every text: limits its size, cleans it, redacts secrets, validates it against the profile.
 
-And for the ids, roles and tiers that hosts give to sessions and messages. A long message takes seconds, so it
-is read in steps: who has other things to do goes on with it later.
+It also validates the ids, roles and tiers of sessions and messages. A long message takes seconds, so it can
+be read in steps.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _MOST_ID = 200
 
 
 def sanitize(draft: Draft, profile: Profile) -> Draft:
-    """`draft` as it may be stored.
+    """The draft as it may be stored.
 
     Raises: Invalid and its kinds.
     """
@@ -48,7 +48,7 @@ def sanitize(draft: Draft, profile: Profile) -> Draft:
 
 
 def safe(text: str) -> str:
-    """`text` without secrets. Cleaned first: hidden characters inside a key must not save it."""
+    """The text without secrets. It is cleaned first, because hidden characters inside a key would hide it."""
     return redact(clean(text)).text
 
 
@@ -57,19 +57,19 @@ def safe_or_none(text: str | None) -> str | None:
 
 
 def text_hash(content: str, key: str) -> str:
-    """What is left of an erased text: enough to know it again, too little to read it."""
+    """A keyed hash of an erased text: enough to recognise it, not to restore it."""
     return hmac.new(bytes.fromhex(key), normal_form(content).encode(), hashlib.sha256).hexdigest()
 
 
 def checked_role(role: str) -> str:
-    """The role by its own name: Human and user are one. Raises: Invalid, naming the roles."""
+    """The role by its canonical name ("human" is "user"). Raises: Invalid, naming the roles."""
     if (known := known_role(role)) is not None:
         return known
     raise Invalid(f"unknown role {role[:40]!r}: use one of {', '.join(ROLES)}", field="role")
 
 
 def checked_id(text: str) -> str:
-    """An id of a host's own making, if it can be one.
+    """A valid id of a host.
 
     Raises: Invalid.
     """
@@ -93,34 +93,34 @@ def checked_tier(tier: int | None) -> int | None:
 
 # Messages
 
-_LONG = 16_000  # characters that are read in one go
+_LONG = 16_000  # characters that are read per step
 
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """What is kept of a text."""
+    """A message's text as it is stored."""
 
     text: str
-    private: bool  # whether a part of it was marked as private
+    private: bool  # whether a part was marked as private
     words: Sequence[str]  # for the full-text index
 
 
-#: Reads a text; all of it, or as much of it as there is time for.
+#: Reads a text, all of it or until the time is up.
 ReadText = Callable[[str], MessageText]
 _Steps = Generator[None, None, MessageText]
-#: By space and session the long texts that are under way, or were read and are not kept yet, by their hash.
+#: Long texts in progress, or read and not stored yet: by space and session, then by hash.
 _UNDER_WAY: dict[tuple[str, str], dict[bytes, _Steps | MessageText]] = {}
 
 
 def read_text(text: str) -> MessageText:
-    """All of it, in one go."""
+    """Reads a text completely."""
     return _finished(_reading(text), lambda: False)
 
 
 def in_steps(space: str, session_id: str, time_up: TimeUp) -> ReadText:
-    """Reads until the time is up, at least one step, and goes on there the next time.
+    """A function that reads a text until the time is up, and continues there the next time.
 
-    What it returns raises: TimeIsUp.
+    The function raises: TimeIsUp.
     """
 
     def read(text: str) -> MessageText:
@@ -131,7 +131,7 @@ def in_steps(space: str, session_id: str, time_up: TimeUp) -> ReadText:
         found = under_way.setdefault(digest, _reading(text))
         if not isinstance(found, MessageText):
             found = under_way[digest] = _finished(found, time_up)
-            if time_up():  # to keep a long text is a step, too
+            if time_up():  # storing a long text is a step, too
                 raise TimeIsUp
         return found
 
@@ -139,14 +139,14 @@ def in_steps(space: str, session_id: str, time_up: TimeUp) -> ReadText:
 
 
 def forget_steps(space: str, session_id: str) -> None:
-    """What was read is kept now."""
+    """Drops the finished texts of a session, which are stored now."""
     _UNDER_WAY.pop((space, session_id), None)
 
 
 def _reading(text: str) -> _Steps:
     cleaned: list[str] = []
     for part in parts(text):
-        cleaned.append(clean(part))  # first: hidden characters inside a key must not save it
+        cleaned.append(clean(part))  # first: hidden characters inside a key would hide it
         yield
     plain = "".join(cleaned)
     safe = (yield from redacting(plain)).text

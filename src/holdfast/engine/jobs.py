@@ -1,6 +1,6 @@
-"""Background work: queued with what it needs, taken under a lease, done again when its worker died.
+"""Background jobs: queued with a payload, taken with a lease, repeated if the worker died.
 
-A job's kind names what is to be done; whoever runs it must be able to do it twice with the same result.
+The kind of a job names the work; running it twice must have the same result as once.
 """
 
 from collections.abc import Mapping
@@ -18,22 +18,22 @@ LEASE = timedelta(minutes=5)
 MOST_ATTEMPTS = 5
 _FIRST_PAUSE = timedelta(seconds=30)  # doubled with each failure
 _MOST_ERROR = 2_000
-_LONGEST_WAIT = 3_600.0  # seconds, whatever a server asks for
+_LONGEST_WAIT = 3_600.0  # seconds, even if a server asks for more
 
 
 def take(kind: str, *, ctx: SpaceContext, latest: bool = False, session_id: str | None = None) -> Job | None:
-    """The next job of this kind, which is the caller's until the lease ends; none when there is none.
+    """Takes the next due job of this kind for the time of a lease; None if there is none.
 
-    The one that waits for the longest time, or else the `latest`; of one session, where it is named.
+    The oldest, or the `latest`; if `session_id` is given, of that session.
     """
-    with ctx.read() as tx:  # most of the time there is nothing, and no need for the lock
+    with ctx.read() as tx:  # mostly there is nothing, and no need for the lock
         if tx.jobs.due(kind, ctx.now(), latest=latest, session=session_id) is None:
             return None
     with ctx.write() as tx:
         job = tx.jobs.due(kind, ctx.now(), latest=latest, session=session_id)
         if job is None:
             return None
-        if job.attempts >= MOST_ATTEMPTS:  # its worker process died each time
+        if job.attempts >= MOST_ATTEMPTS:  # its worker died each time
             tx.jobs.save(
                 replace(job, state="failed", error=job.error or "its worker process died", leased_until=None)
             )
@@ -55,9 +55,9 @@ def listed(state: JobState, *, ctx: SpaceContext, limit: int) -> list[Job]:
 
 
 def fail(job: Job, error: str, *, ctx: SpaceContext, wait: float | None = None) -> None:
-    """Puts a job back for later, or gives it up after many attempts; the error can be seen.
+    """Puts a job back for later, or gives it up after many attempts; stores the error.
 
-    `wait` are the seconds before which it can't succeed.
+    `wait` is the least number of seconds until the next attempt.
     """
     with ctx.write() as tx:
         if not still_ours(tx, job):
@@ -75,7 +75,7 @@ def fail(job: Job, error: str, *, ctx: SpaceContext, wait: float | None = None) 
 
 
 def put_off(job: Job, until: datetime, reason: str | None, *, ctx: SpaceContext) -> None:
-    """Leaves a job for a later time, through no fault of its own: the attempt does not count."""
+    """Postpones a job without counting the attempt."""
     with ctx.write() as tx:
         if still_ours(tx, job):
             later = replace(job, state="queued", attempts=job.attempts - 1, due_at=until, leased_until=None)
@@ -83,7 +83,7 @@ def put_off(job: Job, until: datetime, reason: str | None, *, ctx: SpaceContext)
 
 
 def note(job: Job, payload: Mapping[str, Any], *, ctx: SpaceContext) -> Job | None:
-    """Keeps what a job has come to, for whoever takes it next; none, when another worker has it."""
+    """Stores the progress of a job in its payload; returns None if another worker has the job."""
     with ctx.write() as tx:
         if not still_ours(tx, job):
             return None
@@ -93,14 +93,14 @@ def note(job: Job, payload: Mapping[str, Any], *, ctx: SpaceContext) -> Job | No
 
 
 def clear(job: Job, *, ctx: SpaceContext) -> None:
-    """Marks a job as done and leaves nothing of it: there may be thousands of its kind."""
+    """Deletes a finished job."""
     with ctx.write() as tx:
         if still_ours(tx, job):
             tx.jobs.remove(job.id)
 
 
 def again(kind: str, *, ctx: SpaceContext, drop: bool = False) -> int:
-    """Puts back every job of a kind that was given up, or takes it out for good; answers how many."""
+    """Requeues every failed job of a kind, or deletes them; returns how many."""
     with ctx.write() as tx:
         given_up = [job for job in tx.jobs.of_kind(kind) if job.state == "failed"]
         for job in given_up:
@@ -116,6 +116,6 @@ def _bounded(wait: float | None) -> timedelta:
 
 
 def still_ours(tx: Transaction, job: Job) -> bool:
-    """Whether no other worker has taken a job since."""
+    """Whether no other worker has taken the job since."""
     stored = tx.jobs.get(job.id)
     return stored is not None and stored.state == "running" and stored.attempts == job.attempts

@@ -1,7 +1,7 @@
-"""Pairs that no model judged when a memory was stored, because it was late or missing: judged in the upkeep.
+"""Judges pairs that no model judged when a memory was stored, because it was slow or missing.
 
-What comes of it is what would have come of it then, but that nothing is merged: that is proposed. Killed
-anywhere, it is done again, and nothing doubles.
+The result is the same as it would have been then, except that a merge is only proposed. After a kill it is
+repeated without effect.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,13 +21,13 @@ from holdfast.language.consolidation import duplicate, may_be_one
 from holdfast.language.judge import NO_MODEL
 
 KIND = "judge"
-_SPAN = 1_000  # entries of the journal that are looked through in one step
+_SPAN = 1_000  # entries of the journal per step
 
 
 def judge_left_open(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
-    """Judges what was left open, in small steps; each tells the proposals, which wait in the inbox.
+    """Judges such pairs in small steps; each step yields the proposals, which wait in the inbox.
 
-    Where no model answers it ends, and goes on there the next time.
+    Stops if no model answers, and continues there the next time.
     """
     began = ctx.now()
     reached = int(looked_at(KIND, ctx) or 0)
@@ -76,7 +76,7 @@ def _not_compared(entry: Entry, ctx: SpaceContext) -> list[Candidate]:
 def _settled(
     entry: Entry, around: Sequence[Judged], tx: Transaction, ctx: SpaceContext, now: datetime
 ) -> list[Memory]:
-    """Links a memory with what it contradicts or is near to, and proposes what it says again."""
+    """Links a memory to those that it contradicts or is related to, and proposes to merge duplicates."""
     memory = tx.memories.get(entry.memory or "")
     if memory is None:
         return []
@@ -102,7 +102,7 @@ def _settled(
     for known in found.contradicted:
         if ctx.profile.policy.on_contradiction in ("weaken", "keep") and not protected(known, draft, tx):
             weaken(known, memory, tx, ctx, now)
-        else:  # a person decides: it is proposed once it has stood long enough
+        else:  # a person decides; it is proposed when it is old enough
             changes.connect(tx, memory.id, known.id, "contradicts", source=memory.source, now=now)
     for known in found.related:
         changes.connect(tx, memory.id, known.id, "related", source=memory.source, now=now)

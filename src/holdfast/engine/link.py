@@ -1,4 +1,4 @@
-"""link and unlink: how one memory stands to another of the same space."""
+"""link and unlink: relations between memories of a space."""
 
 from holdfast.domain.memory import LINK_KINDS, LinkKind, Source
 from holdfast.engine import changes
@@ -7,7 +7,7 @@ from holdfast.errors import Invalid, NotFound
 
 
 def link(from_id: str, to_id: str, kind: LinkKind, *, ctx: SpaceContext, source: Source) -> bool:
-    """Links two memories; false when they were linked so already.
+    """Links two memories; returns False if they were linked already.
 
     Raises: NotFound, Invalid.
     """
@@ -25,9 +25,9 @@ def link(from_id: str, to_id: str, kind: LinkKind, *, ctx: SpaceContext, source:
 
 
 def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, ctx: SpaceContext, source: Source) -> int:
-    """Removes the links from one memory to the other, of one kind or of all; answers how many.
+    """Removes the links from one memory to another, of one kind or all; returns how many.
 
-    Raises: NotFound, when there is none.
+    Raises: NotFound, if there is none.
     """
     with ctx.write() as tx:
         from_memory = existing(tx, from_id)

@@ -1,7 +1,7 @@
-"""look: what a question would bring up and why, for a person who wants to see it.
+"""look: what a query would find and why, for a person who tries it out.
 
-Finds as `recall` and words as `context` do, by the same steps. A look is no use: it counts no access and
-leaves no receipt.
+Searches as `recall` and renders as `context` does, with the same functions, but counts no access and leaves
+no receipt.
 """
 
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ from holdfast.engine.space_context import SpaceContext
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What recall would answer, what it nearly did, and the block that a prompt would get."""
+    """The result of a recall, the nearest misses, and the block for a prompt."""
 
     recall: Recall
-    nearly: tuple[Hit, ...]  # below the threshold, the nearest to it first
-    #: By the id of a memory or message: what of its relevance is held against the floor, and the floor.
+    nearly: tuple[Hit, ...]  # below the threshold, best first
+    #: By id of a memory or message: the part of its relevance that is compared with the floor, and the floor.
     held: dict[str, tuple[float, float]]
     block: HitBlock
-    budget: int  # tokens of the block at most
+    budget: int  # most tokens of the block
 
 
 def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Look:
-    """What `query` would bring up, now or at a past moment.
+    """What `query` would find, now or as of a past moment.
 
     Raises: Invalid.
     """
@@ -50,11 +50,12 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Lo
         block = context.rendered(given, ranking, tx, ctx, budget, CONTEXT_LINES)
     held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
     held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
-    least = min((each.floor for each in found.memories), default=0.0)  # of successors that were not found
+    least = min((each.floor for each in found.memories), default=0.0)  # for successors that were not found
     held = {owner(hit): (hit.parts["relevance"], least) for hit in hits} | held
     weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
     nearly = [hit for hit in nearly if owner(hit) in weak]
-    nearly.sort(key=lambda hit: _missing(*held[owner(hit)]))
+    # Not by a ratio: the floor is 0 if a memory answers.
+    nearly.sort(key=lambda hit: held[owner(hit)][1] - held[owner(hit)][0])
     return Look(
         Recall(tuple(hits), len(below), found.matched(asked)),
         tuple(nearly[: context.NEARLY]),
@@ -66,7 +67,3 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Lo
 
 def _bounded(evidence: float, found: Candidate) -> float:
     return bounded(evidence, by_meaning=found.by_meaning)
-
-
-def _missing(own: float, floor: float) -> float:
-    return floor - own  # not a ratio: the floor of memories is 0 where one of them answers

@@ -1,4 +1,4 @@
-"""The memories that may answer a question, and what speaks for each: by meaning and by words."""
+"""Searches memories by meaning and by words, and computes the evidence for each."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,14 +27,14 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery
 
 CANDIDATES = 50  # by meaning and by words each: of 300 to 800 memories the best 20 are the same as with 100
-WIDER = 8  # times as many, when too few of them are admitted
-FEW = 2_000  # admitted ones that are looked at one by one
-PAST = 100  # wordings of the past that get a vector for one question
+WIDER = 8  # times as many, if too few match
+FEW = 2_000  # matches that are ranked one by one
+PAST = 100  # past versions that are embedded for one query
 
 
 @dataclass(slots=True)
 class FoundMemory:
-    """A candidate."""
+    """A candidate with its evidence."""
 
     memory: Memory
     relevance: float
@@ -51,16 +51,16 @@ class FoundMemory:
 
 @dataclass(slots=True)
 class MemoryCandidates:
-    """The memories that are nearest to a question, before any of them is read in full."""
+    """The nearest memories, before their rows are read."""
 
     telling: Telling
     total: int  # memories of the space
     wordings: dict[str, str] = field(default_factory=dict)
-    elsewhere: dict[str, str] = field(default_factory=dict)  # of other projects, admitted but for that
-    cosines: Mapping[str, float] | None = None  # of those that have a vector; none without meaning
+    elsewhere: dict[str, str] = field(default_factory=dict)  # of other projects, otherwise matching
+    cosines: Mapping[str, float] | None = None  # of those with a vector; None without an embedder
 
     def count_elsewhere(self, threshold: float | None) -> int:
-        """How many memories of other projects answer as well."""
+        """How many memories of other projects are relevant, too."""
         holds = {owner: held(text) for owner, text in self.elsewhere.items()}
         weighed = _weighed(holds, self.cosines, self.telling)
         least = floor(by_meaning=self.cosines is not None) if threshold is None else threshold
@@ -68,23 +68,23 @@ class MemoryCandidates:
 
 
 def search(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int) -> list[FoundMemory]:
-    """The most relevant that `where` admits: `enough` of them, if there are as many candidates."""
+    """The most relevant memories that match `where`, at least `enough` if there are as many candidates."""
     return best_of(candidates(asked, where, tx, enough), asked, tx, enough)
 
 
 def best_of(near: MemoryCandidates, asked: PreparedQuery, tx: Transaction, enough: int) -> list[FoundMemory]:
-    """The `enough` most relevant of the candidates."""
+    """The `enough` most relevant candidates."""
     holds = {owner: held(text) for owner, text in near.wordings.items()}
     weighed = _weighed(holds, near.cosines, near.telling)
     best = nlargest(enough, weighed, key=lambda owner: sum(weighed[owner].values()))
-    # Only now are rows read in full: most candidates are told apart by their words and cosines alone.
+    # Rows are read only now: words and cosines suffice for most candidates.
     memories = {memory.id: memory for memory in tx.memories.many(best)}
     found = _found({owner: weighed[owner] for owner in best}, memories, near.cosines)
     return _read(asked, found, near.cosines, near.telling, near.total)
 
 
 def search_past(asked: PreparedQuery, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:
-    """The same among what was believed at a past moment."""
+    """As `search`, among the memories as they were at a past moment."""
     past = {memory.id: memory for memory in believed_at(moment, tx) if admits(where, memory)}
     holds = {owner: held(said(memory)) for owner, memory in past.items()}
     terms = asked.question.terms
@@ -103,7 +103,7 @@ def _read(
     telling: Telling,
     among: int,
 ) -> list[FoundMemory]:
-    """The candidates with what a reader says of the best of them, where meaning and a reader can be had."""
+    """The candidates with the estimates of the built-in model for the best of them, if it is available."""
     if cosines is None or asked.builtin_model is None or not found:
         return found
     best = found[:READ]
@@ -119,7 +119,7 @@ def _read(
         if helpful is None:
             return found
         plan.read(place, odds(helpful[0]))
-    least, weakest = plan.floor, min(plan.odds)  # what was not considered is no better than the worst
+    least, weakest = plan.floor, min(plan.odds)  # what was not considered is not better than the worst
     for place, each in enumerate(found):
         helps = HELPS * (plan.odds[place] if place < READ else weakest)
         each.evidence = {**each.evidence, "helps": helps}
@@ -129,14 +129,14 @@ def _read(
 
 
 def statement(memory: Memory) -> str:
-    """What a reader reads of a memory."""
+    """The text of a memory that the built-in model reads."""
     return f"{memory.subject}. {memory.content}" if memory.subject else memory.content
 
 
 def _past_cosines(
     asked: PreparedQuery, past: Mapping[str, Memory], tx: Transaction
 ) -> dict[str, float] | None:
-    """Of what is worded as it was then by its vectors; of the latest others by vectors made for it now."""
+    """Cosines of past memories: from stored vectors if unchanged, else from vectors made for the latest."""
     as_now = {one.id for one in tx.memories.many(list(past)) if text_of(one) == text_of(past[one.id])}
     found = _cosines(asked, tx, 0, as_now)
     if found is None:
@@ -148,10 +148,10 @@ def _past_cosines(
 
 
 def candidates(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int) -> MemoryCandidates:
-    """Those from all sides.
+    """Candidates by meaning and by words.
 
-    Where most candidates are not admitted, more are taken; where those are not enough either, all that are
-    admitted are looked at if they are few. So a filter hides nothing but what it should.
+    If `where` excludes most of them, more are taken; if it matches few memories, all of those are ranked. So
+    a filter hides no other hit.
     """
     terms = asked.question.terms
     counts = tx.words.frequencies(terms)
@@ -179,7 +179,7 @@ def candidates(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int
 
 
 def _sort(near: Sequence[str], where: Filter, found: MemoryCandidates, tx: Transaction) -> None:
-    """Adds those that `where` admits, and those that it leaves out for their project alone."""
+    """Adds the matches of `where`, and those that only their project excludes."""
     anywhere = where if where.other_projects else replace(where, project=None, other_projects=True)
     for owner, (text, project) in tx.memories.wordings(anywhere, among=near).items():
         here = where.other_projects or project in (None, where.project)
@@ -196,13 +196,13 @@ def _cosines(
 def _weighed(
     holds: Mapping[str, TextTerms], cosines: Mapping[str, float] | None, telling: Telling
 ) -> dict[str, Mapping[str, float]]:
-    """What speaks for each candidate that anything speaks for; no row was read for it yet."""
+    """The evidence for each candidate that has any; no row has been read yet."""
     found: dict[str, Mapping[str, float]] = {}
     for owner, held_by_it in holds.items():
         cosine = cosines.get(owner) if cosines is not None else None
         if cosine is not None:
             parts = evidence(held_by_it, telling, cosine)
-        elif cosines is not None:  # not embedded yet, beside others that are
+        elif cosines is not None:  # not embedded yet
             parts = {"words": on_the_scale_of_meaning(share(telling, held_by_it))}
         else:
             parts = {"words": share(telling, held_by_it)}

@@ -1,4 +1,4 @@
-"""The messages that may answer a question, and what speaks for each: by itself and by those around it."""
+"""Searches messages, and computes the evidence for each from itself and its neighbours."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,20 +15,20 @@ from holdfast.engine.quote_rules import Quotations
 from holdfast.language import message_ranking
 from holdfast.language.message_ranking import Place, ScoredMessage
 
-CANDIDATES = 100  # by words, and by meaning for each form of a question; twice as many for a single one
-WIDER = 4  # times as many, when too few of them are admitted
-FEW = 2_000  # admitted ones that are looked at one by one
-WITH_NEIGHBOURS = 100  # of the candidates, the best by themselves
+CANDIDATES = 100  # by words, and by meaning for each form of a query; twice as many for a single form
+WIDER = 4  # times as many, if too few match
+FEW = 2_000  # matches that are ranked one by one
+WITH_NEIGHBOURS = 100  # of the candidates, the best without neighbours
 
 
 @dataclass(slots=True)
 class FoundMessage:
-    """A candidate."""
+    """A candidate with its evidence."""
 
     message: Message
     relevance: float
     evidence: Mapping[str, float]
-    own: float  # of the relevance what is the message's own, as it is held against the floor
+    own: float  # the message's own part of the relevance, which is compared with the floor
     floor: float
 
     @property
@@ -41,15 +41,15 @@ class FoundMessage:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Which messages may be answered."""
+    """Which messages may be found."""
 
     where: Filter
-    until: datetime | None = None  # what was said later is not known yet
-    not_in: str | None = None  # a session whose messages its agent has before it
+    until: datetime | None = None  # later messages are excluded
+    not_in: str | None = None  # a session whose agent already has its messages
 
     @property
     def said_in_time(self) -> Filter:
-        """The filter with what is known of the time."""
+        """The filter, with the limits of time added."""
         if self.until is None:
             return self.where
         end = self.until + timedelta(microseconds=1)
@@ -82,10 +82,10 @@ def search(
     given: Callable[[FoundMessage], bool],
     most: int,
 ) -> list[FoundMessage]:
-    """The candidates that are admitted, at least `enough` if there are as many.
+    """The candidates that match, at least `enough` if there are as many.
 
-    What may not be quoted has no part in what speaks for those that may be `given`, at `most` the best so
-    many: else a neighbour would be given in its place, for what it does not say.
+    Withheld text is no evidence for the best `most` of those that may be `given`: else a neighbour would be
+    returned for what it does not say.
     """
     if of_memories_only(within.where) or not (total := tx.message_words.total()):
         return []
@@ -134,7 +134,7 @@ def _weighed(
 def _candidates(
     asked: PreparedQuery, words: Sequence[str], within: Within, tx: Transaction, enough: int
 ) -> _Candidates:
-    """Messages by both sides; more of them, or all that are admitted, where the first mostly are not."""
+    """Candidates by meaning and by words; more of them, or all matches, if few of the first match."""
     found: dict[str, Message] = {}
     projects: dict[str, str | None] = {}
     seen: set[str] = set()
@@ -176,7 +176,7 @@ def _projects(
 def _told(
     asked: PreparedQuery, found: _Candidates, within: Within, telling: Telling, tx: Transaction, enough: int
 ) -> tuple[dict[Place, ScoredMessage], list[Place]]:
-    """The candidates with what was said right before and after the best; and which of all may answer."""
+    """The candidates with the messages right before and after the best; and which of all may be found."""
     cosines = found.cosines or {}
     told = message_ranking.heard(found.messages, cosines, asked.question, telling)
     best = message_ranking.promising(told, max(WITH_NEIGHBOURS, enough))
@@ -188,6 +188,6 @@ def _told(
         cosines = asked.cosines(tx.message_vectors, 0, [message.id for message in around]) or {}
     near = message_ranking.heard(around, cosines, asked.question, telling)
     both = told | near
-    # Who asked the same before did not answer it.
+    # An earlier question in the same words is no answer.
     same = held(asked.question.text).stems
     return both, [place for place in (*best, *near) if both[place].holds.stems != same]

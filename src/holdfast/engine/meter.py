@@ -1,7 +1,7 @@
-"""Every call of a model goes through here: held to the limits, written down before it is made, then settled.
+"""Meters every call of a language model: checks the limits, records the call, settles its cost.
 
-Written down first with the most that it can cost: two workers at once can't pass a limit, and a call whose
-end nobody saw still counts.
+A call is recorded with its maximum cost before it is made: concurrent workers can't exceed a limit, and a
+call that was cut off still counts.
 """
 
 import json
@@ -14,11 +14,11 @@ from holdfast.engine.space_context import LanguageModels, SpaceContext
 from holdfast.errors import Invalid, Unavailable
 from holdfast.language.model_call import ModelAnswer, ModelPrompt, ModelTrouble
 
-_FRAME = 64  # tokens that an API adds to what it is sent
+_FRAME = 64  # tokens that an API adds to a request
 
 
 class CapReached(Unavailable):
-    """A limit does not allow the call; `until` is when the day's limit begins anew."""
+    """A limit does not allow the call; `until` is when the daily limit starts again."""
 
     def __init__(self, message: str, *, until: datetime | None) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class CapReached(Unavailable):
 def ask(
     question: ModelPrompt, purpose: Purpose, model: LanguageModel, *, ctx: SpaceContext, session: str | None
 ) -> ModelAnswer:
-    """The model's answer, metered.
+    """The model's answer to a metered call.
 
     Raises: CapReached, before anything is sent; ModelTrouble and its kinds; Unavailable.
     """
@@ -58,7 +58,7 @@ def ask(
 
 
 def spend(*, ctx: SpaceContext, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
-    """What the space spent, of late or ever, by one label.
+    """The costs of the space, of some days or all, grouped by one label.
 
     Raises: Invalid.
     """

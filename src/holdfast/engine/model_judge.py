@@ -1,8 +1,8 @@
-"""A language model's opinion on the pairs that our own can't decide, where somebody asked for one.
+"""Asks a language model about pairs that the built-in model can't decide, if one is configured.
 
-Asked before the space is locked, and only about near calls; where it fails, is too slow or too dear, the
-first judgement stands. An opinion is never followed against what our own judge is sure of, nor so that a name
-or number is lost; an operator's memory is not changed on a model's word: that waits in the inbox.
+It is asked before the space is locked, and only about near calls. If it fails, is too slow or too expensive,
+the first verdict stands. It never overrides a certain verdict, and no name or number gets lost by it. A
+memory of the operator is not changed by a model's answer: that waits in the inbox.
 """
 
 import logging
@@ -22,24 +22,24 @@ from holdfast.language.model_call import ModelPrompt, Schema, as_data
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """A model's word on a draft and the memory of this id."""
+    """The relation of a draft to a memory, according to a model."""
 
     relation: Literal["same", "updates", "contradicts"]
     memory: str
-    where_unsure: bool = False  # counts only where our own judge was not sure
+    where_unsure: bool = False  # only counts if the built-in judge was not certain
 
 
 @dataclass(frozen=True, slots=True)
 class AdjustedRelations:
-    """What becomes of the findings, and which memory the draft takes the place of, if any."""
+    """The relations after the opinions, and the memory that the draft replaces, if any."""
 
     findings: DraftRelations
     draft: Draft
     replaces: Memory | None = None
 
 
-MOST_PAIRS = 3  # near calls of one draft that are asked about
-REST = timedelta(seconds=60)  # for which nobody waits again for a model that failed
+MOST_PAIRS = 3  # near calls per draft that are asked about
+REST = timedelta(seconds=60)  # after a failure, until the model is asked again
 _MAX_TOKENS = 100
 _SCHEMA: Schema = {
     "type": "object",
@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 def judged(draft: Draft, around: JudgedCandidates, *, ctx: SpaceContext) -> tuple[Opinion, ...]:
-    """What a language model says of the known memories that a checked draft is near to."""
+    """The language model's opinions on the memories that a checked draft is close to."""
     models = ctx.language_models
     if models is None or models.judge is None or ctx.now() < models.resting.get("judge", ctx.now()):
         return ()
@@ -95,14 +95,14 @@ def _relation(draft: Draft, known: Memory, models: LanguageModels, ctx: SpaceCon
 def apply_opinions(
     told: tuple[Opinion, ...], findings: DraftRelations, draft: Draft, tx: Transaction
 ) -> AdjustedRelations:
-    """The findings with what a language model adds to them."""
+    """The relations, adjusted by the opinions of a language model."""
     weighed = AdjustedRelations(findings, draft)
     for one in told:
         known = tx.memories.get(one.memory)
         if known is None or not known.active or known.project not in (None, draft.project):
-            continue  # it changed since: what was said of it does not count any more
+            continue  # it changed since: the opinion is obsolete
         if weighed.findings.same is not None:
-            break  # our own judge is sure
+            break  # the built-in judge is certain
         if one.where_unsure and known not in findings.related:
             continue
         weighed = _with(one, known, weighed, tx)
@@ -129,6 +129,6 @@ def _with(one: Opinion, known: Memory, weighed: AdjustedRelations, tx: Transacti
 
 
 def _adds(draft: Draft, known: Memory) -> bool:
-    """Whether the draft names or counts something that the known memory does not."""
+    """Whether the draft has a name or number that the known memory has not."""
     said = f"{known.subject or ''}. {known.content}"
     return bool(Grounds([(said, None)]).strange(draft.content))

@@ -1,7 +1,7 @@
-"""Our own models, asked one question at a time, so that background work can end between two questions.
+"""Calls the built-in models one question at a time, so that background work can stop in between.
 
-Work that was ended so begins anew in its next slice and is given the answers that it had. They are kept until
-what was asked for is done; the questions only by their hash.
+Interrupted work starts again in its next slice, and gets the answers that it already had. They are kept until
+the work is done; questions are kept only as hashes.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,23 +14,23 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.language.comparison import Statement, Verdict
 from holdfast.language.passages import Marked
 
-_MOST = 100  # works that are under way: one whose session was erased never goes on
+_MOST = 100  # pieces of work in progress: one whose session was erased is never continued
 _UNDER_WAY: dict[tuple[str, str], dict[bytes, Any]] = {}  # the answers, by space and work
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
 
 class ModelsInSteps:
-    """Judge, reader and embedder of a space for some work; `ctx` is the space with them.
+    """Judge, built-in model and embedder of a space for one piece of work; `ctx` is the space with them.
 
-    Whatever is asked of them raises TimeIsUp, but not before something new was done.
+    Every call raises TimeIsUp if the time is up, but not before something new was done.
     """
 
     def __init__(self, ctx: SpaceContext, work: str, time_up: TimeUp) -> None:
         self._own = ctx
         self._key = (ctx.space, work)
         self._time_up = time_up
-        self._answers = _UNDER_WAY.pop(self._key, {})  # taken out: no other thread goes on with it
+        self._answers = _UNDER_WAY.pop(self._key, {})  # removed, so that no other thread continues it
         self.begun = False  # whether something new was done
         self.ctx = replace(ctx, judge=self, builtin_model=self, embedder=self if ctx.embedder else None)
 
@@ -43,11 +43,11 @@ class ModelsInSteps:
             raise TimeIsUp
 
     def forget(self) -> None:
-        """What the answers were for is done."""
+        """Drops the answers: the work is done."""
         self._answers.clear()
 
     def once(self, question: object, ask: Callable[[], Answer]) -> Answer:
-        """The answer to a question, asked unless it is known."""
+        """The answer to a question; asked only if it is not known."""
         key = sha256(repr(question).encode("utf-8", "replace")).digest()
         if key not in self._answers:
             self.check()

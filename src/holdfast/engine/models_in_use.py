@@ -1,4 +1,4 @@
-"""Which models a space works with, whether they answer, and how far its vectors are. None is needed."""
+"""The models of a space: which are configured, whether they answer, and the progress of the vectors."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,12 @@ from holdfast.language.model_call import ModelPrompt
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingProgress:
-    """The vectors of one space, seen from the embedder that is configured."""
+    """The progress of a space's vectors for the configured embedder."""
 
     space: str
-    wanted: str | None  # the configured embedder; none: words alone
-    searched: str | None  # the one whose vectors are complete; none: words alone until then
-    done: int  # changes of memories, and messages, that were looked at
+    wanted: str | None  # the configured embedder; None: search by words
+    searched: str | None  # the one whose vectors are complete; None: search by words until then
+    done: int  # changes of memories, and messages, that were processed
     total: int
 
     @property
@@ -47,7 +47,7 @@ _TRIAL = ModelPrompt(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """By name; none where none is configured: then words and rules do the work."""
+    """The names of the models; None where none is configured."""
 
     embedder: str | None
     vectors: EmbeddingProgress
@@ -57,15 +57,15 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of asking a model something."""
+    """The result of a test call of a model."""
 
     name: str
     used_for: str
-    trouble: str | None  # none: it answered as it should
+    trouble: str | None  # None: it answered correctly
 
 
 def models(*, ctx: SpaceContext) -> Models:
-    """Those that are configured, and how far the vectors are."""
+    """The configured models, and the progress of the vectors."""
     name = ctx.embedder.name if ctx.embedder else None
     with ctx.read() as tx:
         vectors = embedding_progress(name, tx)
@@ -78,9 +78,9 @@ def models(*, ctx: SpaceContext) -> Models:
 
 
 def trials(*, ctx: SpaceContext) -> list[Trial]:
-    """Asks each language model one short question, metered and held to the limits like any other.
+    """Asks each language model one short question, metered and limited like any other.
 
-    Raises: Unavailable, when the store can't be used.
+    Raises: Unavailable, if the store can't be used.
     """
     found: dict[str, Trial] = {}
     for purpose, model in _configured(ctx).items():
@@ -92,7 +92,7 @@ def trials(*, ctx: SpaceContext) -> list[Trial]:
 def _tried(model: LanguageModel, purpose: Purpose, ctx: SpaceContext) -> str | None:
     try:
         meter.ask(_TRIAL, purpose, model, ctx=ctx, session=None)
-    except Unavailable as trouble:  # of any kind: no key, no server, no answer, a limit
+    except Unavailable as trouble:  # no key, no server, no answer, a limit
         return str(trouble).strip().split("\n")[0]
     return None
 
@@ -103,7 +103,7 @@ def _configured(ctx: SpaceContext) -> dict[Purpose, LanguageModel | None]:
 
 
 def embedding_progress(wanted: str | None, tx: Transaction) -> EmbeddingProgress:
-    """How far the vectors of the embedder called `wanted` are."""
+    """The progress of the vectors of the embedder called `wanted`."""
     models = {model.name: model for model in tx.models.all()}
     ready = [model.name for model in models.values() if model.ready]
     mine = models.get(wanted) if wanted is not None else None

@@ -1,8 +1,8 @@
-"""What a draft is to what is known, deleted, archived, waiting, or just saved by a tool.
+"""Judges a draft against known, deleted, archived and waiting memories, and what a tool just saved.
 
-Candidates are looked for in a read transaction and judged outside of it. The judge keeps its verdicts by
-text, so that the write transaction, which looks again where the space has changed since, finds them made.
-At most FEW pairs of one draft are judged, the nearest of all kinds together.
+Candidates are read in a read transaction and judged outside of it. The judge caches verdicts by text, so the
+write transaction, which searches again if the space has changed, doesn't wait for a model. At most FEW pairs
+per draft are judged, the nearest of all roles.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,8 +39,8 @@ from holdfast.errors import Unavailable
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
 from holdfast.language.judge import NO_MODEL
 
-_ACROSS = 0.8  # how surely two say the same that are labelled differently
-_AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does
+_ACROSS = 0.8  # the least similarity of duplicates with different labels
+_AS_SURE = 0.05  # a smaller difference of probabilities means nothing: nearness decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCandidates:
-    """What stands around a draft, judged, and the number of the space's last change when it was looked at."""
+    """The judged candidates of a draft, and the space's last change when they were read."""
 
     seq: int
     judged: tuple[Judged, ...]
     meaning: TextVector | None = None
 
     def of(self, role: Role) -> Iterator[Judged]:
-        """What is known of one kind, nearest first."""
+        """The candidates of one role, nearest first."""
         return (each for each in self.judged if each.candidate.role == role)
 
     @property
     def note(self) -> str | None:
-        """Which model judged what, and what was left open, for the journal; none where neither is."""
+        """The journal's note: which model judged what, and what was left open; None if there is neither."""
         said = [each for each in self.of("known") if each.verdict.judge]
         parts = [f"{said[0].verdict.judge}: {', '.join(map(_told, said))}"] if said else []
         if missing := [_id_of(each) for each in self.of("known") if NO_MODEL in each.verdict.reasons]:
@@ -75,16 +75,16 @@ class JudgedCandidates:
 
 @dataclass(frozen=True, slots=True)
 class DraftRelations:
-    """What a draft is to what is known."""
+    """How a draft relates to active memories."""
 
     same: Memory | None
     contradicted: tuple[Memory, ...]
-    related: tuple[Memory, ...]  # near calls: kept apart, linked
-    note: str | None = None  # who judged, and how surely
+    related: tuple[Memory, ...]  # near calls: kept separate, linked
+    note: str | None = None  # who judged, and the probabilities
 
 
 def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> JudgedCandidates:
-    """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
+    """The judged candidates of a checked draft; embedder and judge are called outside of transactions."""
     [meaning] = meanings_of([draft], ctx)
     with ctx.read() as tx:
         seq = tx.journal.last()
@@ -93,14 +93,14 @@ def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) ->
 
 
 class Batch:
-    """Drafts that are stored in one transaction: each stands beside what those before it became."""
+    """Drafts that are stored in one transaction: each is also compared with those before it."""
 
     def __init__(
         self, drafts: Sequence[Draft], meanings: Sequence[TextVector | None], ctx: SpaceContext
     ) -> None:
         self._drafts, self._ctx = drafts, ctx
-        self._now: dict[str, Memory] = {}  # what memories were made of drafts, or changed by them
-        self._ids: dict[int, str] = {}  # of the drafts that are memories by now
+        self._now: dict[str, Memory] = {}  # memories that the drafts added or changed
+        self._ids: dict[int, str] = {}  # of the drafts that are memories now
         embedded = [place for place, meaning in enumerate(meanings) if meaning is not None]
         vectors = [meaning.parts[0] for meaning in meanings if meaning is not None]
         cosines: list[list[float]] = []
@@ -109,7 +109,7 @@ class Batch:
             try:
                 cosines = tx.memory_vectors.cosines(vectors, vectors) if vectors else []
                 meanings = list(with_nearest(meanings, tx, ctx))
-            except Unavailable:  # the embedder answers nonsense
+            except Unavailable:  # the embedder returns invalid vectors
                 meanings = [None] * len(drafts)
             pairs = list(zip(drafts, meanings, strict=True))
             found = [candidates(draft, tx, ctx, meaning) for draft, meaning in pairs]
@@ -119,7 +119,7 @@ class Batch:
         self._near = [self._near_before(place, rows.get(place, {})) for place in range(len(drafts))]
 
     def ahead(self, now: datetime) -> list[tuple[Statement, Statement]]:
-        """What is to be judged before anything is stored, where each draft becomes a memory."""
+        """The pairs to judge before anything is stored, assuming that each draft becomes a memory."""
         pairs = []
         for place, draft in enumerate(self._drafts):
             chosen = self._chosen(place)
@@ -132,16 +132,16 @@ class Batch:
         return pairs
 
     def restart(self) -> None:
-        """Nothing of it is stored."""
+        """Starts again after a rollback."""
         self._now.clear()
         self._ids.clear()
 
     def around(self, place: int, judge: Judge) -> JudgedCandidates:
-        """What stands around one of the drafts now."""
+        """The judged candidates of one draft, including what became of earlier drafts."""
         return JudgedCandidates(self.seq, _judged(self._chosen(place), judge), self._meanings[place])
 
     def note(self, place: int, outcome: Outcome) -> None:
-        """What became of a draft."""
+        """Records the outcome of a draft."""
         memory = settled(outcome)
         if memory is None:
             return
@@ -151,7 +151,7 @@ class Batch:
             self._ids[place] = memory.id
 
     def keep_vectors(self, tx: Transaction) -> None:
-        """Stores the vectors of the drafts that are memories now, word for word."""
+        """Stores the vectors of the drafts that are now memories with the same text."""
         texts = [
             Embedded(one, memory.version, meaning.parts)
             for place, one in self._ids.items()
@@ -178,14 +178,14 @@ class Batch:
         return nearest(found, self._meanings[place], placed=True)
 
     def _near_before(self, place: int, cosines: Mapping[int, float]) -> dict[int, float]:
-        """The drafts before one that are near to it."""
+        """Earlier drafts that are near to one."""
         content = self._drafts[place].content
         worded = (shared(each.content, content) for each in self._drafts[:place])
         near = ((other, max(much, cosines.get(other, 0.0))) for other, much in enumerate(worded))
         return {other: much for other, much in near if much >= LEAST}
 
     def _role(self, memory: Memory, draft: Draft) -> Role | None:
-        """As what a memory is a candidate, if it is one."""
+        """The role in which a memory is a candidate; None if it is none."""
         if memory.project not in (None, draft.project):
             return None
         if memory.active:
@@ -195,7 +195,7 @@ class Batch:
 
 
 def still(seen: JudgedCandidates, draft: Draft, tx: Transaction, ctx: SpaceContext) -> JudgedCandidates:
-    """The same inside a write transaction: looked at again if the space has changed since."""
+    """The candidates inside a write transaction: read again if the space has changed since."""
     seq = tx.journal.last()
     if seq == seen.seq:
         return seen
@@ -205,7 +205,7 @@ def still(seen: JudgedCandidates, draft: Draft, tx: Transaction, ctx: SpaceConte
 
 
 def findings(around: JudgedCandidates, draft: Draft) -> DraftRelations:
-    """What the draft is to the active memories around it."""
+    """How the draft relates to the active memories among its candidates."""
     same: list[tuple[Judged, Memory]] = []
     contradicted, related = [], []
     for each in around.of("known"):
@@ -215,7 +215,7 @@ def findings(around: JudgedCandidates, draft: Draft) -> DraftRelations:
             case "same" if verdict.similarity >= _ACROSS or _labelled_alike(known, draft):
                 same.append((each, known))
             case "contradicts" if known.project == draft.project and _may_contradict(known, draft):
-                # A project may differ from the general rule; that is no reason to doubt the rule.
+                # A project may differ from the general rule without contradicting it.
                 contradicted.append(known)
             case _ if not verdict.certain:
                 related.append(known)
@@ -223,9 +223,9 @@ def findings(around: JudgedCandidates, draft: Draft) -> DraftRelations:
 
 
 def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | None:
-    """Which memory a draft repeats: its very words win, then the nearest of those that are likeliest.
+    """The memory that a draft repeats: one with the same text, else the nearest of the likeliest.
 
-    Among equals it is the one that was known first.
+    Among equals it is the oldest.
     """
     said = normal_form(draft.content)
     surest = max((each.verdict.similarity for each, _ in same), default=0.0)
@@ -242,7 +242,7 @@ def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | N
 
 
 def find_tombstone(draft: Draft, tx: Transaction, around: JudgedCandidates) -> Tombstone | None:
-    """The tombstone that forbids the draft: of the very text, or of a rewording whose text is kept."""
+    """The tombstone that forbids the draft: of the same text, or of a rewording whose text is kept."""
     exact = tx.tombstones.get(text_hash(draft.content, tx.space.key))
     if exact is not None:
         return exact
@@ -255,20 +255,20 @@ def find_tombstone(draft: Draft, tx: Transaction, around: JudgedCandidates) -> T
 
 
 def look_beside(draft: Draft, tx: Transaction, ctx: SpaceContext) -> JudgedCandidates:
-    """What waits or was archived that a checked draft may say again."""
+    """Waiting or archived memories that may say the same as a checked draft."""
     new = statement_of(draft)
     found = list(out_of_sight(draft, new, tx, ctx))
     return JudgedCandidates(tx.journal.last(), _judged(nearest(found, None), ctx.judge))
 
 
 def look_at_deleted(draft: Draft, tx: Transaction, judge: Judge, *, across: bool) -> JudgedCandidates:
-    """What was deleted that a checked draft may say again; `across`: whatever its subject and category."""
+    """Deleted texts that may say the same as a checked draft; `across`: of any subject and category."""
     found = list(deleted(draft, tx, across))
     return JudgedCandidates(tx.journal.last(), _judged(nearest(found, None), judge))
 
 
 def maybe_same(one: str, other: str) -> bool:
-    """Whether two texts have so many words in common that a judge should look at them."""
+    """Whether two texts share enough words for a judge to compare them."""
     return shared(one, other) >= LEAST
 
 
@@ -283,7 +283,7 @@ def _id_of(each: Judged) -> str:
 
 
 def _told(each: Judged) -> str:
-    """A verdict in a few words: what it is to which memory, and how surely."""
+    """A verdict for the journal: relation, memory and probability."""
     sure = {"same": "the same as", "contradicts": "contradicts", "distinct": "distinct from"}
     near = {NEARLY_SAME: "nearly the same as", NEARLY_CONTRADICTS: "nearly contradicts"}
     words = next((near[one] for one in each.verdict.reasons if one in near), sure[each.verdict.relation])

@@ -1,4 +1,4 @@
-"""Takes messages off the record: kept for their session's story at most, never searched, read or quoted."""
+"""Takes messages off the record: shown only on their session's page, never searched, read or quoted."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -17,9 +17,9 @@ _LOOKED_BACK = 10  # messages
 
 
 def heeded(new: Sequence[Message], tx: Transaction, ctx: SpaceContext) -> list[Message]:
-    """The new messages of a session, marked where they or later ones ask for it; known ones are taken out.
+    """The new messages of a session, marked if they or later ones ask for it; stored ones are taken off.
 
-    What an agent answers to such a message may repeat it, and goes with it.
+    An agent's answer to such a message may repeat it, so it is taken off, too.
     """
     if not new:
         return []
@@ -40,7 +40,7 @@ def heeded(new: Sequence[Message], tx: Transaction, ctx: SpaceContext) -> list[M
 
 
 def take_off(message_ids: Collection[str], tx: Transaction, ctx: SpaceContext, now: datetime) -> None:
-    """Takes known messages off the record, and forgets what was captured from them."""
+    """Takes stored messages off the record, and deletes what was captured from them."""
     if not message_ids:
         return
     tx.sessions.take_off_record(message_ids)

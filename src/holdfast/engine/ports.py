@@ -1,8 +1,8 @@
-"""What the engine needs from the outside: a store, a judge, a clock, a source of ids.
+"""Protocols for what the engine needs from outside: a store, models, a clock, ids.
 
-Small Protocols, so that storage and models depend on the engine and never the other way round.
+Storage and models depend on the engine, never the other way round.
 """
-# budget: all that the engine asks of the outside is one list.
+# budget: one list of all Protocols.
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
-#: Whether the time for a slice of background work is over. Looked at between items; the rest is found again.
+#: Whether the time for a slice of background work is over; checked between items.
 TimeUp = Callable[[], bool]
 
 
 class TimeIsUp(Exception):
-    """The time was up in the middle of an item, which is gone on with later."""
+    """The time was up in the middle of an item, which is continued later."""
 
 
-#: Why nothing is captured of a project (if any) and a session; none where it is.
+#: Why capture is off for a project (if any) and session; None if it is on.
 Quiet = Callable[[str | None, str], str | None]
 
 
 def never_quiet(project: str | None, session: str) -> str | None:
-    """Everything is captured."""
+    """Capture is on everywhere."""
     return None
 
 
@@ -73,13 +73,13 @@ CountedBy = Literal["category", "confidence", "state", "importance", "accesses",
 
 
 class Judge(Protocol):
-    """Decides what each draft (second) is to what is known (first)."""
+    """Compares each draft (second) with what is known (first)."""
 
     def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]: ...
 
 
 class BuiltinModel(Protocol):
-    """Reads what was said: what carries facts, what it makes untrue, which facts it states, what helps."""
+    """The built-in finder and reader: facts in messages, outdated memories, stated facts, relevance."""
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]: ...
     def replaced(self, memories: Sequence[str], said: str) -> list[float]: ...
@@ -88,7 +88,7 @@ class BuiltinModel(Protocol):
 
 
 class LanguageModel(Protocol):
-    """Answers questions by objects of a given form."""
+    """Answers a prompt with an object of the given schema."""
 
     @property
     def name(self) -> str: ...
@@ -98,7 +98,7 @@ class LanguageModel(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of length 1 (float32). Vectors of two names are never compared."""
+    """Turns texts into vectors of length 1 (float32). Vectors of different models are never compared."""
 
     @property
     def name(self) -> str: ...
@@ -116,14 +116,14 @@ class FileBacked(Protocol):
 
 @runtime_checkable
 class InProcess(Protocol):
-    """An embedder that runs in this process: it takes as long as its texts are, and yields part by part."""
+    """An embedder in this process: it yields part by part, because long texts take long."""
 
-    def load(self) -> None: ...  # raises Unavailable; what the first text would do otherwise
-    def parts(self, text: str) -> Iterator[bytes]: ...  # what `documents` says of it, one vector at a time
+    def load(self) -> None: ...  # raises Unavailable; otherwise the first text loads it
+    def parts(self, text: str) -> Iterator[bytes]: ...  # what `documents` returns, one vector at a time
 
 
 class VectorRows(Protocol[Owner_co]):
-    """Vectors of memories, or of messages: a cache of rows, made again whenever in doubt."""
+    """Vectors of memories or of messages; a cache that can be rebuilt."""
 
     def missing(self, model: str, limit: int) -> Missing[Owner_co]: ...
     def put_all(self, texts: Sequence[Embedded], model: str, now: datetime) -> None: ...
@@ -137,7 +137,7 @@ class VectorRows(Protocol[Owner_co]):
 
 
 class ModelRows(Protocol):
-    """Which models a space has vectors of."""
+    """The models that a space has vectors of."""
 
     def all(self) -> list[VectorModel]: ...
     def begin(self, model: str, now: datetime) -> None: ...
@@ -186,7 +186,7 @@ class MemoryRows(Protocol):
 
 
 class RankRows(Protocol):
-    """Which memories a brief could show, in its order, and when each fades next."""
+    """The memories that a brief could show, in its order, and when each decays next."""
 
     def is_current(self) -> bool: ...
     def needs_upkeep(self, now: datetime) -> bool: ...
@@ -200,7 +200,7 @@ class RankRows(Protocol):
 
 
 class FullText(Protocol[Owner_contra]):
-    """Words of memories, or of messages, searchable at once."""
+    """The full-text index of memories or of messages."""
 
     def put(
         self, *owners: Owner_contra, words: Mapping[str, Sequence[str]] = ..., new: bool = False
@@ -260,7 +260,7 @@ class Journal(Protocol):
 
 
 class CitationRows(Protocol):
-    """Which words of which messages memories were taken from."""
+    """The passages of messages that memories were taken from."""
 
     def add(self, *cited: Citation) -> None: ...
     def of_messages(self, message_ids: Collection[str]) -> list[Citation]: ...
@@ -367,7 +367,7 @@ class CooldownRows(Protocol):
 
 
 class SpendRows(Protocol):
-    """What models cost, one row a call."""
+    """The cost of model calls, one row per call."""
 
     def add(self, call: ModelCall) -> None: ...
     def save(self, call: ModelCall) -> None: ...
@@ -376,7 +376,7 @@ class SpendRows(Protocol):
 
 
 class FileRows(Protocol):
-    """Memories that are files, and the directory that they stand in."""
+    """The files of memories, and the synced directory."""
 
     def all(self) -> list[FileRow]: ...
     def get(self, path: str) -> FileRow | None: ...
@@ -395,7 +395,7 @@ class FileRows(Protocol):
 
 
 class Dump(Protocol):
-    """Whole tables of a space as plain rows, for export, import and backup."""
+    """Tables of a space as plain rows, for export, import and backup."""
 
     def tables(self) -> tuple[str, ...]: ...
     def rows(self, table: str) -> Iterator[dict[str, Any]]: ...
@@ -408,7 +408,7 @@ class Dump(Protocol):
 
 
 class Integrity(Protocol):
-    """Holds rows of the space against each other, and mends what can be made again."""
+    """Checks the rows of a space against each other, and repairs what can be rebuilt."""
 
     def damage(self) -> Damage: ...
     def damaged_texts(self) -> tuple[str, ...]: ...
@@ -417,7 +417,7 @@ class Integrity(Protocol):
 
 
 class Transaction(Protocol):
-    """One unit of work in one space."""
+    """One transaction in one space."""
 
     space: Space
     memories: MemoryRows
@@ -446,7 +446,7 @@ class Transaction(Protocol):
 
 
 class TokenRows(Protocol):
-    """Who may enter; each call is a transaction of its own, for tokens are not inside a space."""
+    """The tokens; each call is a transaction of its own, because tokens belong to no space."""
 
     def add(self, token: Token) -> None: ...
     def all(self) -> list[Token]: ...
@@ -456,7 +456,7 @@ class TokenRows(Protocol):
 
 
 class Store(Protocol):
-    """Where everything is kept. `write` commits on leaving the block, or changes nothing."""
+    """The database. `write` commits at the end of the block, or changes nothing."""
 
     @property
     def tokens(self) -> TokenRows: ...

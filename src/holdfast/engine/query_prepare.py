@@ -1,6 +1,6 @@
-"""Asking: a question read with what is known of the space, and its meaning as vectors.
+"""Prepares a query: parses it with what is known of the space, and embeds it.
 
-What was written lately gets its vectors first, within bounds. Where meaning can't be had, words have to do.
+Recent texts are embedded first, up to a limit. Without an embedder the search is by words.
 """
 
 import logging
@@ -18,14 +18,14 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.question import ParsedQuestion, question
 
-MOST_READ = 2_000  # characters of a question that are read beside each candidate
-EMBEDDED_FIRST = 2_000  # texts without a vector that a question waits for; the rest follow with `tend`
+MOST_READ = 2_000  # characters of a query that are compared with each candidate
+EMBEDDED_FIRST = 2_000  # texts without a vector that a query waits for; `tend` embeds the rest
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryVectors:
-    """The vectors of a question, one for each of its forms, and the model that made them."""
+    """The vectors of a query, one for each of its forms, and the model that made them."""
 
     embedder: Embedder
     vectors: tuple[bytes, ...]
@@ -38,14 +38,14 @@ class QueryVectors:
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuery:
-    """A question that is ready to be searched for."""
+    """A query that is ready to be searched for."""
 
     question: ParsedQuestion
-    meaning: QueryVectors | None  # none: by words alone
-    builtin_model: BuiltinModel | None = None  # none: nothing is read
+    meaning: QueryVectors | None  # None: search by words
+    builtin_model: BuiltinModel | None = None  # None: not used
 
     def read(self, texts: Sequence[str]) -> list[float] | None:
-        """How likely each text helps with the question; none, where nobody can read them."""
+        """How likely each text helps with the query; None if the built-in model is not available."""
         if self.builtin_model is None:
             return None
         try:
@@ -57,9 +57,9 @@ class PreparedQuery:
     def cosines(
         self, rows: VectorRows[Any], limit: int, also: Collection[str], *, forms: int | None = None
     ) -> dict[str, tuple[float, ...]] | None:
-        """The nearest, and those of `also`, with a cosine for each form on the scale of recall's constants.
+        """The nearest owners and those of `also`, with a calibrated cosine for each form of the query.
 
-        None, where meaning can't be searched.
+        None, if vectors can't be searched.
         """
         if self.meaning is None:
             return None
@@ -76,7 +76,7 @@ class PreparedQuery:
         }
 
     def cosines_of(self, texts: Sequence[str]) -> list[float] | None:
-        """How near texts without stored vectors are to the question as it stands; none, where that fails."""
+        """The calibrated cosines of texts without stored vectors; None if that fails."""
         if self.meaning is None:
             return None
         try:
@@ -91,9 +91,9 @@ class PreparedQuery:
 def ask(
     texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool, waits: bool = True
 ) -> list[PreparedQuery]:
-    """The questions, read; those to messages also as the people that they name would have put them.
+    """Prepares queries; for `messages` also in the forms that a named person would have used.
 
-    Unless it `waits`, nothing is embedded but the questions.
+    Unless it `waits`, only the queries are embedded.
     """
     with ctx.read() as tx:
         speakers = tx.sessions.speakers() if messages else []
@@ -124,7 +124,7 @@ def ask(
 
 
 def _fed(ctx: SpaceContext) -> dict[str, VectorModel]:
-    """The models by name, once what was written lately has its vectors."""
+    """The models by name, after recent texts were embedded."""
     try:
         embed_missing(ctx, limit=EMBEDDED_FIRST)
     except Unavailable as trouble:

@@ -1,6 +1,7 @@
-"""Which words of messages an agent may be given: not those of memories that are deleted, wait or are old.
+"""Which parts of messages an agent may be given: none of memories that are deleted, waiting or outdated.
 
-Asked of the few messages that a recall found. People see everything: `why`, the inbox, the session's page.
+Applied to the few messages that a recall found. People see everything, with `why`, in the inbox and on the
+session's page.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,20 +18,20 @@ from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.language.consolidation import pair_id
 
-_MOST_PIECES = 200  # sentences of one message that are held against what was deleted
-_MOSTLY = 2  # times as long as what is withheld: then a message is likely to mean what is left
+_MOST_PIECES = 200  # sentences of one message that are compared with deleted ones
+_MOSTLY = 2  # times as long as the withheld part: then the rest is probably the point
 
 
 @dataclass(frozen=True, slots=True)
 class _Quotation:
-    """What may be quoted of a message, and what not."""
+    """What may be quoted of a message."""
 
     said: str
     withheld: str
 
 
 class Quotations:
-    """What may be quoted of messages; looked up once for each. `everything`: to a person, who sees all."""
+    """What may be quoted of messages, looked up once for each; `everything`, if a person asks."""
 
     def __init__(self, policy: Policy, tx: Transaction, *, everything: bool = False) -> None:
         self._policy = policy
@@ -39,7 +40,7 @@ class Quotations:
         self._read: dict[str, _Quotation] = {}
 
     def look_up(self, messages: Iterable[Message]) -> None:
-        """Reads what is known of the words of these messages, in a few queries."""
+        """Reads what is known of these messages, in a few queries."""
         new = {message.id: message for message in messages if message.id not in self._read}
         if not new:
             return
@@ -51,7 +52,7 @@ class Quotations:
             self._read[message.id] = _Quotation(said, " ".join(text[start:end] for start, end in cut))
 
     def of(self, message: Message) -> Message | None:
-        """The message with what may be quoted of it; none, when that is nothing."""
+        """The message with what may be quoted of it; None if that is nothing."""
         if self._everything or message.content is None:
             return message
         self.look_up([message])
@@ -59,7 +60,7 @@ class Quotations:
         return replace(message, content=said) if said else None
 
     def answers(self, message: Message, terms: Sequence[str]) -> bool:
-        """Whether the message is still an answer: by what may be quoted, not by what may not."""
+        """Whether the part that may be quoted is still an answer."""
         self.look_up([message])
         quotation = self._read[message.id]
         if not quotation.said or not quotation.withheld:
@@ -80,12 +81,12 @@ def deleted_from(message_id: str, tx: Transaction) -> bool:
 
 
 def quotable(memory_id: str, tx: Transaction) -> bool:
-    """Whether the words that a memory was taken from may be quoted."""
+    """Whether the text that a memory was taken from may be quoted."""
     return _StatementSources([memory_id], tx).alive(memory_id)
 
 
 def _withheld(messages: Sequence[Message], policy: Policy, tx: Transaction) -> dict[str, list[Span]]:
-    """By message the parts that may not be quoted."""
+    """The parts that may not be quoted, by message."""
     citations = tx.citations.of_messages([message.id for message in messages])
     standing = _StatementSources({each.memory for each in citations}, tx)
     found: dict[str, list[Span]] = {}
@@ -97,7 +98,7 @@ def _withheld(messages: Sequence[Message], policy: Policy, tx: Transaction) -> d
         found[message.id] = [
             (each.begins, length if each.ends is None else each.ends)
             for each in dead
-            if standing.wording(each.memory) not in alive  # what says the same is in use
+            if standing.wording(each.memory) not in alive  # a memory in use says the same
         ]
     for message_id, span in _copies(messages, standing, tx):
         found[message_id].append(span)
@@ -107,7 +108,7 @@ def _withheld(messages: Sequence[Message], policy: Policy, tx: Transaction) -> d
 def _copies(
     messages: Sequence[Message], standing: "_StatementSources", tx: Transaction
 ) -> Iterable[tuple[str, Span]]:
-    """Sentences that are word for word what was deleted, whichever message that was taken from."""
+    """Sentences that are identical to deleted ones, whichever message those were in."""
     if not tx.tombstones.count():
         return []
     key = tx.space.key
@@ -122,7 +123,7 @@ def _copies(
 
 
 class _StatementSources:
-    """How the memories that messages were cited by stand now."""
+    """The current state of the memories that cite these messages."""
 
     def __init__(self, memory_ids: Iterable[str], tx: Transaction) -> None:
         self._tx = tx
@@ -135,7 +136,7 @@ class _StatementSources:
                 self._links[link.to_id].append(link)
 
     def stands_for(self, cited: Citation, message: Message, policy: Policy) -> bool:
-        """Whether a citation is of a memory in use, in a wording that holds."""
+        """Whether the citing memory is in use, with a wording that still holds."""
         memory = self._memory(cited.memory)
         if memory is None or not self.alive(cited.memory):
             return False
@@ -146,7 +147,7 @@ class _StatementSources:
         return normal_form(memory.content) if memory is not None else None
 
     def alive(self, memory_id: str, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether a memory is in use and not superseded, or went into one that is."""
+        """Whether a memory is in use and not superseded, or was merged into such a one."""
         memory = self._memory(memory_id)
         if memory is None or memory_id in seen:
             return False
@@ -162,7 +163,7 @@ class _StatementSources:
         return memory.active and not any(self._active(link.from_id) for link in over if link not in made_one)
 
     def _replaced(self, memory: Memory, message: Message, policy: Policy) -> bool:
-        """Whether the wording that a message gave a memory was replaced by another one since."""
+        """Whether the wording that a memory had from a message was replaced since."""
         versions = self._tx.versions.of(memory.id)
         before = [one for one in versions if one.created_at <= message.said_at] or versions[:1]
         given = [one for one in versions if one.source.message == message.id] or before
@@ -194,7 +195,7 @@ def _version(side: Mapping[str, object] | None) -> int:
 
 
 def _replaces(entry: Entry, policy: Policy) -> bool:
-    """Whether a change of wording says something else: a merger of what is the same does not."""
+    """Whether a change of wording changed the statement; merging duplicates does not."""
     if _version(entry.before) == _version(entry.after):
         return False
     if entry.action == "merged":

@@ -1,8 +1,8 @@
-"""Reading with a language model what our reader has read already: gate, extraction, then `remember`.
+"""Reads conversations with a language model after the built-in finder: gate, extraction, then `remember`.
 
-Our reader's result stands, whatever comes of this. Each step is kept in the job before the next one begins;
-killed anywhere, the job is taken again and goes on there. Memories are worded by a model, so they count as an
-assistant's word, and cite the message that they come from.
+The finder's result is kept in any case. Each step is stored in the job before the next begins, so a killed
+job continues there. Memories are worded by a model, so their origin is the assistant; they cite the message
+that they were taken from.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ from holdfast.language.sentences import own_voice
 
 MOST = 12
 _OF_THE_CHUNK = 6
-_OF_A_SESSION = 200  # memories among which those of the chunk are looked for
+_OF_A_SESSION = 200  # memories among which those of the chunk are searched
 _ASKED = 1_200  # characters of the chunk that are searched with
 
 
@@ -44,12 +44,12 @@ _RELATION = {"same_as": "same", "updates": "updates", "contradicts": "contradict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkResult:
-    """What came of one chunk."""
+    """The result of reading one chunk."""
 
     session: str
     outcomes: tuple[Outcome, ...] = ()
-    dropped: tuple[str, ...] = ()  # why facts of the model were not taken
-    trouble: str | None = None  # why it could not be read now
+    dropped: tuple[str, ...] = ()  # why facts of the model were dropped
+    trouble: str | None = None  # why it could not be read
     quiet: str | None = None
 
 
@@ -60,9 +60,9 @@ class _TakenOver(Exception):
 def read_due(
     *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = never_quiet
 ) -> ChunkResult | None:
-    """Reads the next chunk, of one session or of all, with a model; none when there is none, or no model.
+    """Reads the next chunk with a language model; None if there is no chunk or no model.
 
-    Raises: Unavailable, when the store can't be used; trouble with the model is told in what is answered.
+    Raises: Unavailable, if the store can't be used; a failure of the model is part of the result.
     """
     if ctx.language_models is None or ctx.language_models.extract is None:
         return None
@@ -76,7 +76,7 @@ def read_due(
         return ChunkResult(session=session_id)
     except CapReached as reached:
         if reached.until is None:
-            jobs.clear(job, ctx=ctx)  # this session has had its share: what our reader found stands
+            jobs.clear(job, ctx=ctx)  # over the session's limit: the finder's result is used
         else:
             jobs.put_off(job, reached.until, str(reached), ctx=ctx)
         return ChunkResult(session=session_id, trouble=str(reached))
@@ -107,7 +107,7 @@ def _read(job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet) -> ChunkRe
 
 
 def _chunk(job: Job, session_id: str, ctx: SpaceContext) -> tuple[Session | None, Chunk | None]:
-    """What is to be read, as it is now: what was erased meanwhile is not there any more."""
+    """The chunk without messages that were erased since."""
     with ctx.read() as tx:
         session = tx.sessions.get(session_id)
         found = {message.id: message for message in tx.sessions.messages_by_id(cited(job.payload))}
@@ -119,7 +119,7 @@ def _chunk(job: Job, session_id: str, ctx: SpaceContext) -> tuple[Session | None
 
 
 def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool]:
-    """Whether the chunk is worth reading; asked once, and then known."""
+    """Whether the chunk is worth reading; the answer is stored in the job."""
     models = ctx.language_models
     assert models is not None
     if "keep" in job.payload:
@@ -133,14 +133,14 @@ def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool]:
 
 
 def _holds_facts(chunk: Chunk, ctx: SpaceContext) -> bool:
-    """Whether our own reader finds a fact in what is new."""
+    """Whether the built-in finder finds a fact in the new messages."""
     said = [(message.role, message.content or "") for message in chunk.messages]
     new = range(len(chunk.context), len(said))
     return any(statements(said[:place], *said[place], ctx.builtin_model) for place in new)
 
 
 def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> Job:
-    """The job with the facts that a model found, checked; asked once, and then known."""
+    """The job with the facts that a model found, checked; the answer is stored in the job."""
     if "facts" in job.payload:
         return job
     models = ctx.language_models
@@ -172,7 +172,7 @@ def _noted(job: Job, more: Mapping[str, Any], ctx: SpaceContext) -> Job:
 
 
 def _stored(fact: Fact, chunk: Chunk, known: Sequence[Memory]) -> dict[str, Any]:
-    """A fact as it waits in the job; a number that stands for no memory makes it a new one."""
+    """A fact in the form that is stored in the job; an unknown number makes it a new memory."""
     named = fact.said != "new" and 1 <= fact.of <= len(known)
     return {
         "text": safe(fact.text),
@@ -189,7 +189,7 @@ def _stored(fact: Fact, chunk: Chunk, known: Sequence[Memory]) -> dict[str, Any]
 def _remembered(
     job: Job, chunk: Chunk, session: Session, ctx: SpaceContext
 ) -> tuple[list[Outcome], list[str]]:
-    """Every fact through the engine's `remember`, each under a key of its own."""
+    """Remembers every fact, each with its own idempotency key."""
     outcomes: list[Outcome] = []
     dropped: list[str] = []
     there = {message.id for message in chunk.messages}
@@ -201,7 +201,7 @@ def _remembered(
         told = Opinion(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None
         try:
             outcomes.append(remember(draft, ctx=ctx, key=key(draft, "extract"), told=told, captured=True))
-        except Conflict:  # the same words were kept from this message with other labels
+        except Conflict:  # the same text was captured from this message with other labels
             continue
         except Invalid as wrong:
             dropped.append(str(wrong))
@@ -209,7 +209,7 @@ def _remembered(
 
 
 def _taken_back(message_id: str, ctx: SpaceContext) -> bool:
-    """Whether what was captured of a message has been forgotten since; then nothing else is made of it."""
+    """Whether a memory that was captured from the message has been deleted; then no other is captured."""
     with ctx.read() as tx:
         return deleted_from(message_id, tx)
 
@@ -227,7 +227,7 @@ def _draft(fact: Mapping[str, Any], session: Session, profile: Profile) -> Draft
 
 
 def related(chunk: Chunk, session: Session, *, ctx: SpaceContext) -> list[Memory]:
-    """At most 12 active memories of the session's project and of none."""
+    """At most 12 active memories of the session's project, and global ones."""
     spoken = [own_voice(message.content or "") for message in chunk.new if message.role == PERSON]
     text = "\n".join(spoken)[-_ASKED:] or own_voice(chunk.new[-1].content or "")[-_ASKED:]
     where = Filter(project=session.project, other_projects=False)

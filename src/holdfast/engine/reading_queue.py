@@ -1,9 +1,9 @@
-"""What of sessions is still to be read for what is worth keeping: by our reader, then by a language model.
+"""Queues messages for capture: by the built-in finder, then by a language model.
 
-Ours has one job a session, for as long as the session is known: it says how far the session was read, and is
-noted in the transaction that keeps the messages. A model has one job a chunk, queued when ours has read it.
-What it answered is kept in its job until it is remembered, so that a kill neither loses nor doubles it;
-whoever erases a message takes that out too. `reading_state` tells what waits, what was given up and why.
+The finder has one job per session, for as long as the session exists: it records how far the session was
+read, and is queued in the transaction that stores the messages. A language model has one job per chunk,
+queued after the finder. Its answer is kept in the job until it is remembered, so that a kill neither loses
+nor repeats it; erasing a message removes the answer, too.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -25,14 +25,14 @@ EVERY = timedelta(seconds=120)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingState:
-    """Figures of one space."""
+    """The queue of one space, in figures."""
 
     space: str
-    waiting: int  # pieces that a model is still to read
-    failed: int  # pieces that were given up
-    error: str | None  # of the last of them
-    put_off: str | None  # why pieces wait for another day
-    spent: Spent  # since ever
+    waiting: int  # chunks that a model has not read yet
+    failed: int  # chunks that were given up
+    error: str | None  # error of the last one
+    put_off: str | None  # why chunks wait until another day
+    spent: Spent  # in total
 
 
 def job_id(session_id: str) -> str:
@@ -46,16 +46,16 @@ def read_up_to(job: Job) -> int:
 
 
 def skipped(job: Job) -> list[list[int]]:
-    """The first and last numbers of messages that were passed over where capture was off."""
+    """The first and last numbers of messages that were skipped because capture was off."""
     return [[int(first), int(last)] for first, last in job.payload.get("skipped", ())]
 
 
 def expect(tx: Transaction, session_id: str, now: datetime, *, at_once: bool = False) -> None:
-    """Notes that a session has something new: due after some messages, after a while, or at once."""
+    """Queues a session with new messages: due after some messages, after a pause, or at once."""
     known = tx.jobs.get(job_id(session_id))
     new = tx.sessions.last_number(session_id) - (read_up_to(known) if known else 0)
     if new <= 0 or (known is not None and known.state == "running"):
-        return  # its worker looks again before it ends
+        return  # its worker checks again before it ends
     due_at = now if at_once or new >= EVERY_MESSAGES else now + EVERY
     if known is None:
         payload = {"session": session_id, "read": 0}
@@ -68,7 +68,7 @@ def expect(tx: Transaction, session_id: str, now: datetime, *, at_once: bool = F
 
 
 def expect_chunks(tx: Transaction, session_id: str, chunks: Sequence[Chunk], now: datetime) -> None:
-    """Queues chunks to be read, each once."""
+    """Queues chunks, each once."""
     for chunk in chunks:
         named = f"{session_id}\n{chunk.new[0].number}\n{chunk.new[-1].number}"
         payload = {
@@ -81,12 +81,12 @@ def expect_chunks(tx: Transaction, session_id: str, chunks: Sequence[Chunk], now
 
 
 def cited(payload: Mapping[str, Any]) -> list[str]:
-    """The messages that a job is about, in their order."""
+    """The messages of a job, in their order."""
     return [*payload.get("before", ()), *payload.get("new", ())]
 
 
 def forget_answers(tx: Transaction, message_ids: Collection[str]) -> None:
-    """Takes out of the jobs what a model made of messages that are erased; the rest is asked again."""
+    """Removes a model's answers about erased messages from the jobs; the rest is asked again."""
     for job in tx.jobs.of_kind(READING):
         if "facts" in job.payload and not set(cited(job.payload)).isdisjoint(message_ids):
             bare = {name: value for name, value in job.payload.items() if name not in ("facts", "keep")}
@@ -94,7 +94,7 @@ def forget_answers(tx: Transaction, message_ids: Collection[str]) -> None:
 
 
 def reading_state(tx: Transaction) -> ReadingState:
-    """How it stands now."""
+    """The queue as it is now."""
     pieces = tx.jobs.of_kind(READING)
     failed = sorted((job for job in pieces if job.state == "failed"), key=lambda job: (job.due_at, job.id))
     capped = [job.error for job in pieces if job.state == "queued" and job.error and not job.attempts]

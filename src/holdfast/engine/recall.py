@@ -1,4 +1,4 @@
-"""recall: what answers a question, remembered or said, by meaning and words; nothing, when nothing does."""
+"""recall: memories and messages that answer a query, by meaning and words; empty if nothing does."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from holdfast.engine.space_context import SpaceContext, project_of, without_rece
 from holdfast.engine.supersession import successors_of_hits
 from holdfast.errors import Invalid
 
-_ENOUGH = 40  # candidates to choose from, however few are asked for
+_ENOUGH = 40  # candidates to choose from, even for a small limit
 _NO_TEXT = "0" * 64
 _MOST_QUERY = 10_000
 
@@ -34,12 +34,12 @@ Candidate = FoundMemory | FoundMessage
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What was found, best first, and how many candidates fell below the threshold."""
+    """The hits, best first, and how many candidates were below the threshold."""
 
     hits: tuple[Hit, ...]
     below: int
-    matched: Matched = "text"  # "meaning", when meaning could be searched; else "text"
-    other_projects: int = 0  # memories of other projects that answer as well
+    matched: Matched = "text"  # "meaning" if vectors could be searched, else "text"
+    other_projects: int = 0  # relevant memories of other projects
 
     @property
     def memories(self) -> tuple[MemoryHit, ...]:
@@ -49,32 +49,32 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class RecallCandidates:
-    """What may answer a question."""
+    """Memories and messages that may answer a query."""
 
     memories: Sequence[FoundMemory]
     messages: Sequence[FoundMessage]
-    near: MemoryCandidates | None = None  # none at a past moment
+    near: MemoryCandidates | None = None  # None at a past moment
 
     @property
     def all(self) -> list[FoundMemory | FoundMessage]:
         return [*self.memories, *self.messages]
 
     def above_floor(self, threshold: float | None = None) -> tuple[list[Candidate], list[Candidate]]:
-        """What counts as an answer, and what does not."""
+        """The candidates that count as an answer, and the others."""
         above = [each for each in self.all if _answers(each, threshold)]
         return above, [each for each in self.all if not _answers(each, threshold)]
 
     def matched(self, asked: PreparedQuery) -> Matched:
-        """Whether meaning could be searched, or words alone."""
+        """Whether vectors could be searched, or words alone."""
         found = self.all
         by_meaning = asked.meaning is not None and (not found or any(each.by_meaning for each in found))
         return "meaning" if by_meaning else "text"
 
 
 def recall(query: Query, *, ctx: SpaceContext) -> Recall:
-    """The memories, and of the messages those, that answer `query`; nothing, when nothing does.
+    """The memories and messages that answer `query`; empty if nothing does.
 
-    Counts an access of each memory and leaves a receipt with a session.
+    Counts an access of each memory, and with a session leaves a receipt.
     Raises: Invalid.
     """
     text, threshold, as_of = checked(query.text, query.limit), query.threshold, query.as_of
@@ -100,7 +100,7 @@ def recall(query: Query, *, ctx: SpaceContext) -> Recall:
 
 
 def checked(query: str, limit: int) -> str:
-    """A question as it is asked and kept.
+    """The sanitized text of a query.
 
     Raises: Invalid.
     """
@@ -123,7 +123,7 @@ def search(
     session: str | None = None,
     messages: bool = True,
 ) -> RecallCandidates:
-    """All that may answer, with what speaks for it."""
+    """All candidates, with the evidence for each."""
     enough = max(limit, _ENOUGH)
     near = None
     if as_of is not None:
@@ -141,13 +141,13 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """By what hits are put in order, and what may be quoted of messages."""
+    """The policy by which hits are ordered, and what may be quoted of messages."""
 
     policy: Policy
     now: datetime
-    terms: Sequence[str]  # of what was asked
+    terms: Sequence[str]  # the policy of the space
     quotations: Quotations
-    past: datetime | None = None  # the moment that is asked about; none is now
+    past: datetime | None = None  # the moment that is asked about; None: now
 
 
 def best(
@@ -157,11 +157,10 @@ def best(
     tx: Transaction,
     session: str | None = None,
 ) -> list[Hit]:
-    """The `limit` with the highest scores, each memory with the message that it was taken from.
+    """The `limit` best hits, each memory together with the message that it was taken from.
 
-    Such a message is not listed again, and of all only what may be quoted is. A memory that nobody touched
-    since says no more than its message, and stands where that would: what was captured does not push back
-    what was said.
+    That message is not listed again, and messages are quoted only as far as allowed. A memory that is
+    unchanged since its capture gets the place of its message: captured memories don't push back messages.
     """
     hits = [_hit(each, ranking.policy, ranking.now) for each in found]
     said = {hit.message.id: hit for hit in hits if isinstance(hit, MessageHit)}
@@ -182,7 +181,7 @@ def best(
 
 
 def _complete(hits: Sequence[Hit], quotations: Quotations, tx: Transaction) -> list[Hit]:
-    """Memories with what may be quoted of their messages; messages likewise, with their sessions."""
+    """The hits with what may be quoted of messages, and messages with their sessions."""
     sources = {hit.memory.source.message for hit in hits if isinstance(hit, MemoryHit)} - {None}
     wanted = {hit.message.session for hit in hits if isinstance(hit, MessageHit)}
     there = tx.sessions.messages_by_id(sorted(filter(None, sources))) if sources else []
@@ -215,8 +214,8 @@ def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hi
     if isinstance(found, FoundMemory):
         parts = factors(found.memory, relevance, policy, now)
         return MemoryHit(found.memory, score(parts), parts, evidence, matched)
-    # What was said counts like a memory that nobody has confirmed yet. It does not grow old: days that matter
-    # stand in the question.
+    # A message counts like a memory that nobody has confirmed. It does not age: a query names the days
+    # that matter.
     parts = {"relevance": round(relevance, 4)}
     if policy.weighs_confidence:
         parts["confidence"] = policy.confidence
@@ -226,8 +225,9 @@ def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hi
 def _places(
     hits: Sequence[MemoryHit], said: Mapping[str, MessageHit], session: str | None, tx: Transaction
 ) -> dict[str, float]:
-    """By which score each memory is put in order: the better of its own and its message's; when it is as it
-    was taken from there, its message's alone, and where that was not found, under all that were."""
+    """The score by which each memory is listed: the better of its own and its message's. If it is unchanged
+    since its capture, its message's alone; if that was not found, it comes after all messages.
+    """
     scores = {message_id: hit.score for message_id, hit in said.items()}
     places = {hit.memory.id: max(hit.score, scores.get(hit.memory.source.message or "", 0.0)) for hit in hits}
     alone = [hit for hit in hits if _only_said(hit.memory) and hit.memory.source.session != session]
@@ -237,27 +237,27 @@ def _places(
     kept |= {message_id: hit.message for message_id, hit in said.items()}
     for hit in alone:
         message = kept.get(hit.memory.source.message or "")
-        # What an agent recorded by a marker was put into words on purpose: that is more than being said.
+        # A memory from a marker was worded on purpose: it is more than its message.
         if message is not None and not marked(message.content or ""):
             places[hit.memory.id] = scores.get(message.id, min((hit.score, *scores.values())))
     return places
 
 
 def _only_said(memory: Memory) -> bool:
-    """Whether a memory is as it was taken from a message; said twice, it is still what was said."""
+    """Whether a memory is as it was captured; a repetition changes nothing about that."""
     return memory.source.message is not None and memory.version == 1 and not memory.pinned
 
 
 def _placed(hit: MemoryHit, place: float) -> MemoryHit:
-    """The hit with the score by which it is listed, and what its message does to that."""
-    own = math.prod(hit.parts.values())  # not the score: that is rounded, and of a small one little is left
+    """The hit with the score by which it is listed, and the share of its message."""
+    own = math.prod(hit.parts.values())  # not the score, which is rounded
     if place == hit.score or not own:
         return hit
     return replace(hit, score=place, parts={"message": round(place / own, 4), **hit.parts})
 
 
 def _order(hit: Hit) -> tuple[float, bool, datetime, str]:
-    """Best first."""
+    """The sort key: best first."""
     if isinstance(hit, MemoryHit):
         return -hit.score, False, hit.memory.created_at, hit.memory.id
     message = hit.message
@@ -291,7 +291,7 @@ def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> 
 
 
 def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
-    """What a receipt keeps of hits."""
+    """The hits as a receipt records them."""
     return tuple(
         ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
         if isinstance(hit, MemoryHit)

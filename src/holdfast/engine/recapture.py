@@ -1,7 +1,7 @@
-"""recapture: reads kept messages again, for what a better reader finds in them.
+"""recapture: reads stored messages again with a newer model.
 
-Done as one session, which `undo-session` takes back. Only memories that capture made and nobody has changed,
-confirmed or pinned since are touched; what a person deleted does not come back.
+Runs as one session, which `undo-session` reverts. Changes only captured memories that nobody has changed,
+confirmed or pinned since; what a person deleted is not added again.
 """
 
 from collections.abc import Iterator
@@ -24,15 +24,15 @@ from holdfast.language.extract import FoundDraft, findings, key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recaptured:
-    """What reading again changed, or would change."""
+    """What recapture changed, or would change."""
 
-    session: str | None  # what it was done as; none: nothing was changed
+    session: str | None  # the session of the changes; None: nothing was changed
     added: tuple[str, ...]
     gone: tuple[Memory, ...]
 
 
 def recapture(*, ctx: SpaceContext, quiet: Quiet = never_quiet, dry_run: bool = False) -> Recaptured:
-    """Reads again what capture has read of every session.
+    """Reads all captured messages again.
 
     Raises: Unavailable.
     """
@@ -45,7 +45,7 @@ def recapture(*, ctx: SpaceContext, quiet: Quiet = never_quiet, dry_run: bool = 
     for session in sessions:
         if quiet(session.project, session.id) is None:
             new, old = _changes(session, ctx)
-            # First the old: what is new may say the same in other words.
+            # Old ones first: new ones may say the same in other words.
             gone += [memory for memory in old if dry_run or _left_out(memory, name, ctx)]
             added += [each.draft for each in new if dry_run or _added(each, name, ctx)]
     changed = not dry_run and bool(added or gone)
@@ -54,7 +54,7 @@ def recapture(*, ctx: SpaceContext, quiet: Quiet = never_quiet, dry_run: bool = 
 
 
 def _changes(session: Session, ctx: SpaceContext) -> tuple[list[FoundDraft], list[Memory]]:
-    """What is found in a session and was not before, and what was found before and is not now."""
+    """The drafts that are found now and were not before, and the memories that are not found any more."""
     found = list(_read_again(session, ctx))
     now = {(draft.source.message, draft.content) for draft in (each.draft for each in found)}
     with ctx.read() as tx:
@@ -78,7 +78,7 @@ def _read_again(session: Session, ctx: SpaceContext) -> Iterator[FoundDraft]:
 
 
 def _is_captured(memory: Memory, tx: Transaction) -> bool:
-    """Whether capture made a memory and nobody has relied on it or changed it since."""
+    """Whether a memory was captured, and nobody has changed it or relied on it since."""
     call = tx.calls.get(key(memory)) if memory.version == 1 and not memory.pinned else None
     if call is None or call[1].get("memory") != memory.id:
         return False
@@ -87,7 +87,7 @@ def _is_captured(memory: Memory, tx: Transaction) -> bool:
 
 
 def _left_out(memory: Memory, name: str, ctx: SpaceContext) -> bool:
-    """Takes a memory out of use; nobody said that it is wrong, so it may be said again."""
+    """Deletes a memory without a tombstone: it may be stored again."""
     with ctx.write() as tx:
         now = ctx.now()
         known = tx.memories.get(memory.id)

@@ -1,4 +1,4 @@
-"""remember: keep what a draft says, as a new memory or as more or less trust in a known one."""
+"""remember: stores a draft as a new memory, or changes the confidence of a known one."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -55,14 +55,14 @@ def remember(
     news: News | None = None,
     unattended: bool = False,
 ) -> Outcome:
-    """Keeps what `draft` says; exactly one outcome, in one transaction.
+    """Stores a draft, with exactly one outcome, in one transaction.
 
-    The same `key` again answers the first outcome and changes nothing. `anyway` lets a person bring back
-    what was deleted. `told` is what a model said of the draft and a known memory. What was `captured` from a
-    message is known already if a tool saved it while the message was said; `news` are its words, which
-    supersede what our finder takes for untrue after them. `unattended`, as what is captured:
-    nobody reads the advice to update a known memory, so that it becomes a proposal in the inbox.
-    Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
+    A repeated `key` returns the first outcome and changes nothing. `anyway` stores a deleted text again.
+    `told` is a model's opinion on the draft and a known memory. A draft that was `captured` is a duplicate if
+    a tool saved it during the same turn; `news` is its message, which supersedes the memories that the finder
+    considers outdated by it. `unattended` (implied by `captured`) means that nobody reads the outcome, so
+    advice to update a memory becomes a proposal in the inbox.
+    Raises: Invalid and its kinds; Conflict, if `key` was used for something else.
     """
     draft = sanitize(draft, ctx.profile)
     seen = look(draft, ctx, extra=saved_by_tools(draft, ctx) if captured else ())
@@ -85,7 +85,7 @@ def remember(
 
 
 def _cited(outcome: Outcome, draft: Draft, tx: Transaction) -> Outcome:
-    """Notes where a known, waiting or deleted memory was said again, also where that changed nothing."""
+    """Cites the message in a known, waiting or deleted memory, also if nothing else changed."""
     match outcome:
         case Reinforced(memory) | Merged(memory) | Waiting(memory) | UpdateSuggested(memory, "same"):
             changes.cite(tx, memory.id, draft.source, draft.content)
@@ -107,7 +107,7 @@ def decide(
     captured: bool = False,
     unattended: bool = False,
 ) -> Outcome:
-    """What becomes of a checked draft, with what stands around it."""
+    """The outcome of a checked draft with its judged candidates."""
     now = ctx.now()
     draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, ctx)
     found = findings(around, draft)
@@ -146,7 +146,7 @@ def _added(
 
 
 def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: datetime) -> Outcome:
-    """What a captured draft comes to that a tool saved before: only its wording is kept."""
+    """The outcome of a captured draft that a tool saved before: only its wording is kept."""
     if isinstance(saved, Tombstone):
         return refused(saved, tx)
     keep_wording(saved, draft, tx, now)
@@ -156,11 +156,11 @@ def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: dateti
 
 
 def _back(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Outcome:
-    """Brings back what was archived, then does what the profile does with what is known."""
+    """Reactivates an archived memory, then treats the draft as a duplicate of it."""
     session = draft.source.session
     if not draft.source.trusted and session and tx.journal.said_by(session, known.id, ("added", "waiting")):
         keep_wording(known, draft, tx, now)
-        return Reinforced(known, known, counted=False)  # the same file read again is no news
+        return Reinforced(known, known, counted=False)  # the same file was read again
     back = brought_back(known, draft, tx, now)
     outcome = _known_already(back, draft, tx, ctx, now)
     match outcome:
@@ -168,7 +168,7 @@ def _back(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: 
             return Merged(memory, known)
         case Reinforced(memory, _, _):
             return Reinforced(memory, known)
-        case UpdateSuggested():  # nothing is to be decided: it is in use again, as it was
+        case UpdateSuggested():  # it is active again, unchanged: nothing to decide
             return Reinforced(back, known)
         case _:
             return outcome
@@ -182,7 +182,7 @@ def _repeat(
     ctx: SpaceContext,
     now: datetime,
 ) -> Outcome:
-    """What the profile does with what is known; then it leads over what had superseded it."""
+    """Treats the draft as a duplicate; the known memory then supersedes those that had superseded it."""
     outcome = _known_already(known, draft, tx, ctx, now)
     if isinstance(outcome, Merged) or (isinstance(outcome, Reinforced) and outcome.counted):
         lead_again(known, against, tx, source=draft.source, now=now)
@@ -192,7 +192,7 @@ def _repeat(
 def _known_already(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Outcome:
     match ctx.profile.policy.on_same:
         case "suggest":
-            if draft.source.message is not None:  # taken from what was said: nobody reads the advice
+            if draft.source.message is not None:  # captured: nobody reads the advice
                 keep_wording(known, draft, tx, now)
             return UpdateSuggested(known, "same")
         case "overwrite":
@@ -260,13 +260,13 @@ def _contradicted(
         memory = brought_back(archived, draft, tx, now)
     else:
         memory = changes.add(tx, ctx, draft, now=now)
-    by = replace(memory, source=draft.source)  # who says it now, not who said it first
+    by = replace(memory, source=draft.source)  # the source of the draft, not that of the memory
     now_held = tuple(weaken(old, by, tx, ctx, now) for old in known)
     return Contradicting(memory, tuple(mark(now_held, tx)))
 
 
 def weaken(old: Memory, by: Memory, tx: Transaction, ctx: SpaceContext, now: datetime) -> Memory:
-    """Links a memory to what contradicts and supersedes it and takes trust off it, once a session."""
+    """Links a memory to the one that contradicts and supersedes it; lowers its confidence once a session."""
     changes.connect(tx, by.id, old.id, "contradicts", source=by.source, now=now)
     supersede(by, old, tx, source=by.source, now=now)
     policy, session = ctx.profile.policy, by.source.session
@@ -279,8 +279,7 @@ def weaken(old: Memory, by: Memory, tx: Transaction, ctx: SpaceContext, now: dat
 
 
 def _counts(known: Memory, draft: Draft, tx: Transaction) -> bool:
-    """Whether this repetition is evidence: not the writer's own, not a second one of a session, not doubtful,
-    and not a copy that an untrusted origin brings of what a trusted one said."""
+    """Whether this repetition is evidence: from another session, not doubtful, no untrusted copy."""
     if draft.doubtful or (known.source.trusted and not draft.source.trusted):
         return False
     session = draft.source.session
@@ -290,5 +289,5 @@ def _counts(known: Memory, draft: Draft, tx: Transaction) -> bool:
 
 
 def _adds_words(new: str, old: str) -> bool:
-    """Whether the new wording says it otherwise; one that only drops words would lose detail."""
+    """Whether the new text has other words; a text that only omits words would lose detail."""
     return not set(normal_form(new).split()) <= set(normal_form(old).split())

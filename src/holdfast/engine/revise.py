@@ -1,4 +1,4 @@
-"""revise: another wording, another belief, or other labels for a known memory; promote: for all projects."""
+"""revise: changes the text, confidence or labels of a memory; promote: makes it global."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from holdfast.errors import Conflict, Invalid, NotFound
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """The memory as it is now, and as it was."""
+    """A memory before and after a change."""
 
     memory: Memory
     previous: Memory
@@ -35,9 +35,9 @@ def revise(
     source: Source,
     expect_version: int | None = None,
 ) -> Revised | Waiting:
-    """Changes a memory and keeps what it was before.
+    """Changes a memory; the old version is kept.
 
-    What comes from tools, imports or files can't change an operator's memory: it waits in the inbox.
+    A change of an operator's memory by a tool, an import or a file waits in the inbox.
     Raises: NotFound, Conflict, Invalid and its kinds.
     """
     if revision.empty:
@@ -51,7 +51,7 @@ def revise(
 
 
 def _judge_ahead(memory_id: str, revision: Revision, source: Source, ctx: SpaceContext) -> None:
-    """Has a new wording judged before the space is locked: the verdicts are kept."""
+    """Judges a new wording before the space is locked; the judge caches the verdicts."""
     if revision.content is None:
         return
     with ctx.read() as tx:
@@ -69,18 +69,18 @@ def revised(
     now: datetime,
     vouched: bool = False,
 ) -> Revised | Waiting:
-    """The same inside a transaction; `vouched`: a person lets this source change what an operator said."""
+    """As `revise`, inside a transaction; `vouched`: a person allows it to change an operator's memory."""
     source = known_session(tx, source, now)
     revision = _with_earlier_wording(revision, known, tx)
     draft = _drafted(known, revision, source, ctx.profile)
-    if not same_subject(draft.subject, known.subject):  # else it is the spelling that is to change
+    if not same_subject(draft.subject, known.subject):  # otherwise the spelling is to be changed
         draft = known_spelling(draft, tx, ctx)
     _refuse_buried(draft, known, tx, ctx)
     if (draft.subject, draft.project) != (known.subject, known.project):
         refuse_taken_name(draft, known.id, tx, ctx)
     after = _applied(known, draft, revision, ctx.profile, now)
     if replace(after, updated_at=known.updated_at) == known:
-        return Revised(known, known)  # nothing is other than it was
+        return Revised(known, known)  # nothing changes
     if not vouched and protected(known, draft, tx):
         return propose(known, draft, tx, ctx, now)
     if source.origin in PEOPLE:
@@ -101,7 +101,7 @@ def _with_earlier_wording(revision: Revision, known: Memory, tx: Transaction) ->
 
 
 def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile) -> Draft:
-    """The memory as it would be, checked like anything new."""
+    """The memory as a draft with the changes applied, validated."""
     draft = Draft(
         content=known.content if revision.content is None else revision.content,
         category=known.category if revision.category is None else revision.category,
@@ -114,7 +114,7 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
         source=source,
     )
     ready = sanitize(draft, profile)
-    # What was stored under other rules stays as it is called.
+    # A category of other rules stays.
     return ready if revision.subject is not None else replace(ready, subject=known.subject)
 
 
@@ -139,14 +139,14 @@ def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, 
     assert draft.confidence is not None
     pinned = known.pinned if revision.pinned is None else revision.pinned
     after = replace(known.as_in(draft, now), pinned=pinned, updated_at=now)
-    # A new wording leaves belief alone, even where the memory is inactive.
+    # A new wording doesn't change the confidence, even of an inactive memory.
     return believed(after, draft.confidence, profile.policy) if revision.confidence is not None else after
 
 
 def promote(memory_id: str, *, ctx: SpaceContext, source: Source) -> Revised | Waiting:
-    """Lets a memory hold in every project; one that does already stays as it is.
+    """Makes a memory global; a global one stays as it is.
 
-    Raises: NotFound; Conflict, when a global memory has its name.
+    Raises: NotFound; Conflict, if a global memory has its name.
     """
     with ctx.write() as tx:
         known = existing(tx, memory_id)

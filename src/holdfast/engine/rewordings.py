@@ -1,8 +1,8 @@
-"""Other wordings of what agents may not be given any more, looked for in the sessions that it was said in.
+"""Finds rewordings of memories that agents may not be given any more, in the sessions that they come from.
 
-Noted in the transaction that takes a memory out of use, and again with each later message of the session;
-the look itself is work in the background, never a recall's. One job a session, for as long as the session is
-known: it says how far the session was read for which memory, and holds no text.
+Queued in the transaction that takes a memory out of use, and again with each new message of the session; the
+search runs in the background, never in a recall. One job per session records how far it was read for which
+memory, and contains no text.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,17 +24,17 @@ from holdfast.errors import Unavailable
 from holdfast.language.comparison import NEARLY_SAME, Statement
 
 KIND = "rewordings"
-_AT_A_TIME = 50  # messages that are read in one go
-_COMPARED = 200  # sentences and wordings whose words are compared in one go, and
-_JUDGED = 3  # pairs that are judged; the last message is read to its end
+_AT_A_TIME = 50  # messages per batch
+_COMPARED = 200  # sentences and statements per batch whose words are compared, and
+_JUDGED = 3  # pairs per batch that are judged; the last message is read to its end
 _MOST_PIECES = 200  # sentences of one message
 _WORDS = 10  # of a sentence, about
 
-_Said = tuple[str, Message, int, int, Statement, Statement]  # memory, message, where, and what is compared
+_Said = tuple[str, Message, int, int, Statement, Statement]  # memory, message, place, both statements
 
 
 def seek(tx: Transaction, memory_id: str, now: datetime) -> None:
-    """Queues a look at the sessions that a memory was taken from."""
+    """Queues a search in the sessions that a memory was taken from."""
     cited = {each.message for each in tx.citations.of_memory(memory_id) if not each.reworded}
     if not cited:
         return
@@ -46,13 +46,13 @@ def seek(tx: Transaction, memory_id: str, now: datetime) -> None:
             job = Job(id=_job_id(session_id), kind=KIND, payload=payload, due_at=now, created_at=now)
             tx.jobs.add(job)
         elif known.state == "running":
-            tx.jobs.save(replace(known, payload=payload))  # its worker looks again before it ends
+            tx.jobs.save(replace(known, payload=payload))  # its worker checks again before it ends
         else:
             tx.jobs.save(replace(known, payload=payload).queued(now))
 
 
 def expect(tx: Transaction, session_id: str, now: datetime) -> None:
-    """Notes that something more was said in a session."""
+    """Queues a session with new messages."""
     known = tx.jobs.get(_job_id(session_id))
     if known is not None and known.state == "done" and _read(known):
         tx.jobs.save(known.queued(now))
@@ -61,9 +61,9 @@ def expect(tx: Transaction, session_id: str, now: datetime) -> None:
 def look_due(
     *, ctx: SpaceContext, session_id: str | None = None, time_up: TimeUp = lambda: False
 ) -> str | None:
-    """Reads some messages of the next session that waits for it, or of the named one; answers which.
+    """Searches some messages of the next queued session, or of the given one; returns its id.
 
-    Ended by `time_up` between two pairs that are judged, it goes on there the next time.
+    If `time_up`, it continues there the next time.
 
     Raises: Unavailable.
     """
@@ -126,7 +126,7 @@ def _mark(
 
 
 def _statements(memory_id: str, tx: Transaction) -> list[Statement]:
-    """All that a memory said, also one that was removed for good; nothing of one that was erased."""
+    """All texts that a memory had, also a permanently deleted one; none of an erased one."""
     memory = tx.memories.get(memory_id)
     if memory is not None:
         texts = {memory.content, *(version.content for version in tx.versions.of(memory_id))}
@@ -141,7 +141,7 @@ def _statements(memory_id: str, tx: Transaction) -> list[Statement]:
 def _pieces(
     known: Collection[Statement], message: Message
 ) -> Iterator[tuple[int, int, Statement, Statement]]:
-    """The sentences of a message that may say the same, each with what it may say."""
+    """The sentences of a message that may reword a statement, each with that statement."""
     text = (message.content or "") if message.findable else ""
     for start, end in islice(pieces(text), _MOST_PIECES):
         said = text[start:end].strip()
@@ -151,7 +151,7 @@ def _pieces(
 
 
 def _reworded(said: Sequence[_Said], judge: Judge) -> list[Citation]:
-    """The sentences that say the same; also near calls: to withhold one too many can be taken back."""
+    """The sentences that say the same, near calls included: withholding one too many can be reverted."""
     verdicts = judge.compare([(old, new) for *_, old, new in said])
     found = {
         (message.id, memory_id, start): end
@@ -169,5 +169,5 @@ def _job_id(session_id: str) -> str:
 
 
 def _read(job: Job) -> dict[str, int]:
-    """By memory the number of the last message that was read."""
+    """The number of the last message that was read, by memory."""
     return {str(memory_id): int(upto) for memory_id, upto in job.payload["read"].items()}

@@ -1,4 +1,4 @@
-"""What sessions are called, by the name that they were given or their first prompt; what they cost."""
+"""Titles of sessions (their name or first prompt), and their total usage."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -13,12 +13,12 @@ from holdfast.language.injected_text import typed
 
 LAST: Final = "last"
 _MOST: Final = 120  # characters
-_LOOKED_AT: Final = 200  # sessions, the latest, among which a name is looked for
+_LOOKED_AT: Final = 200  # latest sessions whose titles are searched
 
 
 @dataclass(frozen=True, slots=True)
 class SessionTotals:
-    """What sessions used in all, as far as agents reported it."""
+    """The total usage of sessions, as reported by agents."""
 
     sessions: int
     tokens: int
@@ -34,14 +34,14 @@ def totals(where: SessionFilter, *, ctx: SpaceContext) -> SessionTotals:
 
 
 def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
-    """A number as the agent reported it; None if it is not a number."""
+    """A number that the agent reported; None if it is not a number."""
     value = (usage or {}).get(name)
     sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
     return value if sound else None
 
 
 def titles(session_ids: Collection[str], *, ctx: SpaceContext) -> dict[str, str]:
-    """The titles of sessions; none of one without a name in which nobody said anything on record."""
+    """The titles of sessions; without those that have no name and no message on record."""
     with ctx.read() as tx:
         found = tx.sessions.openings(session_ids)
     said = {each: name or " ".join(typed(opening or "").split()) for each, name, opening in found}
@@ -49,7 +49,7 @@ def titles(session_ids: Collection[str], *, ctx: SpaceContext) -> dict[str, str]
 
 
 def name_session(session_id: str, name: str, *, ctx: SpaceContext) -> Session:
-    """Gives a session a name. Raises: NotFound, Invalid."""
+    """Names a session. Raises: NotFound, Invalid."""
     kept = " ".join(safe(name).split())
     if not kept or len(kept) > _MOST:
         raise Invalid(f"a name has 1 to {_MOST} characters", field="name")
@@ -60,7 +60,7 @@ def name_session(session_id: str, name: str, *, ctx: SpaceContext) -> Session:
 
 
 def find_session(words: str, *, ctx: SpaceContext) -> str:
-    """The id of the session that a person means: its id, its title, the beginning of either, or "last".
+    """The id of the session with this id or title, or the beginning of one; "last" is the latest.
 
     Raises: NotFound, Conflict.
     """

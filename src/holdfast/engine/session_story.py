@@ -1,7 +1,7 @@
-"""What happened in one session: what was said, what the agent was given, and what it left behind.
+"""The history of one session: its messages, what the agent was given, and what it changed.
 
-Reads and changes nothing. A long session is read in stretches of messages; what was given and written belongs
-to the stretch in whose time it happened, and a memory to that of the message which it cites.
+Reads only. A long session is read in parts; receipts and changes belong to the part in whose time they
+happened, and a memory to the part with the message that it cites.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from holdfast.errors import Invalid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """One change that the session made, and the memory as it is now; none, if that is gone for good."""
+    """One change of the session, and the memory as it is now; None if that is gone."""
 
     entry: Entry
     memory: Memory | None
@@ -27,26 +27,26 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStory:
-    """One stretch of a session, each part in the order of time."""
+    """One part of a session, in the order of time."""
 
     session: Session
     messages: tuple[Message, ...]
     said: int  # messages in all
     given: tuple[Receipt, ...]
-    shown: dict[str, Memory]  # what the receipts of this stretch name, by id, as it is now
-    quoted: dict[str, Message]  # what they name of what was said, by id
+    shown: dict[str, Memory]  # memories in the receipts of this part, by id, as they are now
+    quoted: dict[str, Message]  # messages in those receipts, by id
     written: tuple[Written, ...]
     events: tuple[Event, ...]
     attempts: tuple[Attempt, ...]
     briefs: tuple[Receipt, ...]  # of the whole session
     writes: int  # changes to memories in all
     tokens_given: int  # in all, by our estimate
-    spent: Spent  # what our own models cost for it
-    mark: str  # the same as long as nothing changed
+    spent: Spent  # cost of the models that captured it
+    mark: str  # unchanged as long as nothing changed
 
 
 def session_story(session_id: str, *, ctx: SpaceContext, first: int = 1, limit: int = 100) -> SessionStory:
-    """The messages from number `first` on, at most `limit`, with what happened meanwhile.
+    """At most `limit` messages from number `first` on, with what happened in that time.
 
     Raises: NotFound, Invalid.
     """
@@ -81,18 +81,18 @@ def session_story(session_id: str, *, ctx: SpaceContext, first: int = 1, limit: 
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Messages that follow each other, and the time that belongs to them."""
+    """Consecutive messages, and the time that belongs to them."""
 
     messages: tuple[Message, ...]
     said: int
-    begin: datetime | None  # none: from the session's beginning
-    end: datetime | None  # none: to its end
+    begin: datetime | None  # None: from the session's beginning
+    end: datetime | None  # None: to its end
 
     @classmethod
     def of(cls, session_id: str, first: int, limit: int, tx: Transaction) -> "_Stretch":
         said = tx.sessions.last_number(session_id)
         last = min(first + limit - 1, said)
-        numbers = range(first, last + 2)  # with the one that begins the next stretch
+        numbers = range(first, last + 2)  # with the first one of the next part
         found = tx.sessions.around([(session_id, number) for number in numbers])
         here = tuple(one for one in found if one.number <= last)
         following = [one for one in found if one.number > last]

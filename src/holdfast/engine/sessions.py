@@ -1,4 +1,4 @@
-"""Sessions: when a run of an agent begins and ends, and what was said in it."""
+"""Sessions: their beginning, end and messages."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ MOST_MESSAGE = 1_000_000
 
 
 class MessageFields(TypedDict, total=False):
-    """What a caller may say of a message besides its role and text; what is left out is as below."""
+    """The optional fields of a message."""
 
     speaker: str | None
     message_id: str | None
@@ -32,18 +32,18 @@ class MessageFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
-    """What somebody said, before it is kept."""
+    """A message before it is stored."""
 
     role: str
     content: str
     speaker: str | None = None
-    message_id: str | None = None  # none: a new one is made
-    said_at: datetime | None = None  # none: now
+    message_id: str | None = None  # None: a new one is generated
+    said_at: datetime | None = None  # None: now
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A session and what was said in it, in order."""
+    """A session with its messages, in order."""
 
     session: Session
     messages: tuple[Message, ...]
@@ -57,7 +57,7 @@ def listed(
     after: TimeCursor | None = None,
     where: SessionFilter = EVERY_SESSION,
 ) -> list[Session]:
-    """The sessions, the latest first.
+    """The sessions, latest first.
 
     Raises: Invalid.
     """
@@ -84,7 +84,7 @@ def message(message_id: str, *, ctx: SpaceContext) -> Message:
 
 
 def around(message_id: str, *, ctx: SpaceContext, reach: int) -> list[Message]:
-    """A message between those said before and after it, up to `reach` of each.
+    """A message with up to `reach` messages before and after it.
 
     Raises: NotFound.
     """
@@ -101,7 +101,7 @@ def open_session(
     tier: int | None = None,
     **fields: Unpack[SessionFields],
 ) -> Session:
-    """Begins a session, or goes on with a known one. What has grown stale decays first."""
+    """Opens a session, or continues a known one; applies decay first."""
     now = ctx.now()
     session = Session(
         id=checked_id(session_id if session_id is not None else ctx.new_id()),
@@ -120,7 +120,7 @@ def open_session(
 
 
 def safe_fields(fields: SessionFields) -> dict[str, Any]:
-    """What a caller says of a session, without secrets."""
+    """The fields without secrets."""
     return {name: safe_or_none(text) for name, text in fields.items()}  # type: ignore[arg-type]
 
 
@@ -132,9 +132,9 @@ def close_session(
     usage: Mapping[str, Any] | None = None,
     ended_at: datetime | None = None,
 ) -> Session:
-    """Ends a session, now or when it did end.
+    """Ends a session, now or at `ended_at`.
 
-    A second end, as of a hook beside the runner, keeps what the first one told.
+    Ending it again, as a hook and a runner may both do, keeps the fields of the first call.
 
     Raises: NotFound.
     """
@@ -152,10 +152,10 @@ def close_session(
 
 
 def say(session_id: str, said: NewMessage, *, ctx: SpaceContext) -> Message:
-    """Keeps a message of a session; the same id twice is kept once, as it was said first.
+    """Stores a message of a session; a repeated id is stored once.
 
-    In a space that keeps no messages nothing is stored, and the answer has no content.
-    Raises: Invalid; Conflict, where something else was said under that id.
+    In a space that stores no messages, the result has no content.
+    Raises: Invalid; Conflict, if the id belongs to another message.
     """
     message, words = _message(said, checked_id(session_id), ctx, read_text)
     with ctx.write() as tx:
@@ -176,11 +176,11 @@ def say_all(
     own_ids: bool = False,
     read: ReadText = read_text,
 ) -> list[Message]:
-    """Keeps messages of a session in one step and answers those that are new.
+    """Stores messages of a session in one transaction, and returns the new ones.
 
-    An id that is known is kept as it was; a space that keeps no messages keeps none. `own_ids`: the caller
-    made the ids, so one that stands for something else already is a slip and no copy.
-    Raises: Invalid or Conflict, and then none was kept.
+    Known ids are skipped; a space that stores no messages stores none. `own_ids`: the caller generated the
+    ids, so a known one is an error, not a repetition.
+    Raises: Invalid or Conflict; then none was stored.
     """
     both = [_message(one, checked_id(session_id), ctx, read) for one in said]
     messages = [message for message, _ in both]
@@ -195,7 +195,7 @@ def say_all(
 
 
 def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> None:
-    """A host that numbers the messages of each conversation from 1 would lose those of all but the first."""
+    """Refuses known ids: a host that numbers the messages of each conversation from 1 would lose messages."""
     seen = dict(known)
     for message in messages:
         taken = seen.setdefault(message.id, message)
@@ -241,7 +241,7 @@ def _kept(
 def _message(
     said: NewMessage, session_id: str, ctx: SpaceContext, read: ReadText
 ) -> tuple[Message, Sequence[str]]:
-    """The message, and the words that it is found by."""
+    """The message, and its words for the index."""
     if len(said.content) > MOST_MESSAGE:
         raise Invalid(
             f"the message has {len(said.content):,} characters: the limit is {MOST_MESSAGE:,}",
@@ -264,9 +264,9 @@ def _message(
 
 
 def known_session(tx: Transaction, source: Source, now: datetime) -> Source:
-    """`source` with its session's tier; a session that nobody opened is opened here.
+    """The source with the tier of its session, which is opened if it is unknown.
 
-    Raises: Invalid, for ids that can't be ids.
+    Raises: Invalid, for invalid ids.
     """
     if source.message is not None:
         checked_id(source.message)

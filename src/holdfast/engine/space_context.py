@@ -1,6 +1,6 @@
-"""What every verb works with: one space, its rules, and the outside that was wired in.
+"""What every verb needs: a space with its profile, store, models and clock.
 
-With the language models of a space, what they are told, and what they may cost. None of them is needed.
+Also the language models of a space with their instructions and limits; all are optional.
 """
 
 import logging
@@ -31,24 +31,24 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instructions:
-    """What a model is told before each question; the same every time, so that caches hold it."""
+    """The system prompts; they never change, so that prompt caches hold."""
 
     gate: str
-    extract: str  # names the categories by {{categories}}
+    extract: str  # has {{categories}} in place of the categories
     judge: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageModels:
-    """Who is asked for what; where nobody is, our own models decide."""
+    """The language model for each purpose; without one, the built-in models decide."""
 
     gate: LanguageModel | None = None
     extract: LanguageModel | None = None
     judge: LanguageModel | None = None
     instructions: Instructions
     caps: Caps
-    cautious: Price  # what limits take a model for whose price is not known
-    resting: dict[str, datetime] = field(default_factory=dict)  # until when nobody is asked for a purpose
+    cautious: Price  # assumed for models without a known price
+    resting: dict[str, datetime] = field(default_factory=dict)  # pauses after failures, by purpose
 
     @property
     def by_purpose(self) -> dict[Purpose, LanguageModel | None]:
@@ -67,28 +67,28 @@ class SpaceContext:
     clock: Clock
     new_id: NewId
     estimate: Estimate
-    embedder: Embedder | None = None  # none: recall by words
-    open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
-    waits: bool = True  # whether a question waits for missing vectors; not where a service makes them
-    budget: int | None = None  # tokens of a brief; none = the profile's
-    #: Takes over what was changed outside, before each verb.
+    embedder: Embedder | None = None  # None: search by words
+    open_embedder: Callable[[str], Embedder | None] | None = None  # opens the embedder of older vectors
+    waits: bool = True  # whether a query waits for missing vectors; False if a service makes them
+    budget: int | None = None  # tokens of a brief; None: the profile's
+    #: Applies changes of synced files, before each verb.
     arrive: Callable[["SpaceContext"], None] | None = None
-    language_models: LanguageModels | None = None  # none: capture by our own reader alone
+    language_models: LanguageModels | None = None  # None: capture by the built-in finder alone
 
     def now(self) -> datetime:
         return self.clock()
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """What the space holds, as of one moment."""
+        """A read transaction: the space as of one moment."""
         return self.store.read(self.space)
 
     def write(self, *, urgent: bool = False) -> AbstractContextManager[Transaction]:
-        """A change of the space: all of it, or nothing. Urgent: somebody waits for it who only asks."""
+        """A write transaction: all changes or none. An `urgent` one goes first: an agent waits for it."""
         return self.store.write(self.space, urgent=urgent)
 
 
 def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:
-    """The memory with this id; a forgotten one counts only when asked for.
+    """The memory with this id; a deleted one only with `forgotten`.
 
     Raises: NotFound.
     """
@@ -115,20 +115,20 @@ def existing_session(tx: Transaction, session_id: str) -> Session:
 
 
 def project_of(session_id: str | None, tx: Transaction) -> str | None:
-    """The project that a session works on, as far as is known."""
+    """The project of a session, if known."""
     session = tx.sessions.get(session_id) if session_id is not None else None
     return session.project if session else None
 
 
 def known_spelling(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Draft:
-    """The draft with its subject as it was spelt first; where a subject is a name, each spelling is one."""
+    """The draft with its subject in the first known spelling, unless the subject is a unique name."""
     if draft.subject is None or ctx.profile.policy.subject_is_key:
         return draft
     return replace(draft, subject=tx.memories.first_spelling(draft.subject))
 
 
 def expect(memory: Memory, version: int | None) -> None:
-    """Raises Outdated when `memory` has another version than the caller last saw."""
+    """Raises Outdated if `memory` has another version than the caller expects."""
     if version is not None and memory.version != version:
         raise Outdated(
             f"memory {memory.id} is at version {memory.version}, not {version}: reload it, then try again",
@@ -137,14 +137,14 @@ def expect(memory: Memory, version: int | None) -> None:
 
 
 def of_that_name(memory: Draft | Memory, tx: Transaction, ctx: SpaceContext) -> list[Memory]:
-    """What has the name of a memory or a draft, where one subject means one memory."""
+    """The memories with this name, if the profile makes subjects unique names."""
     if not ctx.profile.policy.subject_is_key or memory.subject is None:
         return []
     return tx.memories.named(memory.subject, memory.project)
 
 
 def refuse_taken_name(known: Draft | Memory, memory_id: str, tx: Transaction, ctx: SpaceContext) -> None:
-    """Raises Conflict when one subject means one memory and another one has it."""
+    """Raises Conflict if subjects are unique names and another memory has this one."""
     for other in of_that_name(known, tx, ctx):
         if other.id != memory_id:
             raise Conflict(
@@ -153,15 +153,15 @@ def refuse_taken_name(known: Draft | Memory, memory_id: str, tx: Transaction, ct
             )
 
 
-#: Whether this thread leaves it to others to show its changes in files, and whether it made one.
+#: By thread: whether others write its changes to files, and whether there was one.
 _THREAD = threading.local()
 
 
 @contextmanager
 def shown_later() -> Iterator[Callable[[], bool]]:
-    """Leaves it to others to show this thread's changes in files; answers whether there was one.
+    """Within it, this thread doesn't write its changes to files; returns whether there was a change.
 
-    That takes as long as a space is large, and a slice of the background must not.
+    Writing files takes time in proportion to the space, and a slice of background work must be short.
     """
     _THREAD.later, _THREAD.changed = True, False
     try:
@@ -171,7 +171,7 @@ def shown_later() -> Iterator[Callable[[], bool]]:
 
 
 def is_shown_later(*, changed: bool = False) -> bool:
-    """Whether others show in files what this thread `changed`, and take over edits of them."""
+    """Whether another process writes the changes of this thread to files; `changed` records one."""
     later = getattr(_THREAD, "later", False)
     if later and changed:
         _THREAD.changed = True
@@ -180,7 +180,7 @@ def is_shown_later(*, changed: bool = False) -> bool:
 
 @contextmanager
 def without_receipt(space: str) -> Iterator[None]:
-    """Leaves out what the block would write when the store takes no writes now: no agent waits for a disk."""
+    """Ignores a store that takes no writes now, so that an agent gets its block without a receipt."""
     try:
         yield
     except Unavailable as trouble:

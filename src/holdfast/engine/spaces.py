@@ -17,7 +17,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A space and what is in it."""
+    """A space with counts of its contents."""
 
     space: Space
     active: int
@@ -30,7 +30,7 @@ class Overview:
 def create_space(
     name: str, *, store: Store, clock: Clock, profile: str = DEFAULT, text: str | None = None
 ) -> Space:
-    """Creates a space with a built-in profile, or with the profile that the TOML `text` describes.
+    """Creates a space with a built-in profile, or with the profile in the TOML `text`.
 
     Raises: Invalid, Conflict.
     """
@@ -43,7 +43,7 @@ def create_space(
     if text is not None:
         profile = parse(text).name
     elif profile not in BUILT_IN:
-        built_in(profile)  # says which there are
+        built_in(profile)  # raises an error that lists them
     space = Space(
         name=name, profile=profile, profile_text=text, key=secrets.token_hex(32), created_at=clock()
     )
@@ -52,7 +52,7 @@ def create_space(
 
 
 def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
-    """Says whether a space stores what is said in its sessions; what was said before stays.
+    """Sets whether a space stores messages; stored ones stay.
 
     Raises: NotFound.
     """
@@ -62,7 +62,7 @@ def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
 
 
 def profile_of(space: Space) -> Profile:
-    """The rules of a space."""
+    """The profile of a space."""
     if space.profile_text is not None:
         return parse(space.profile_text, where=f"the profile of space {space.name!r}")
     return built_in(space.profile)
@@ -76,7 +76,7 @@ def overview(name: str, *, store: Store) -> Overview:
 
 
 def delete_space(name: str, *, store: Store) -> None:
-    """Removes a space with everything in it, for good.
+    """Deletes a space and its contents permanently.
 
     Raises: NotFound.
     """

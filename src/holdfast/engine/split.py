@@ -1,6 +1,6 @@
-"""split: a wording that was taken for a repetition becomes a memory of its own again.
+"""split: turns a wording that was counted as a duplicate into a memory of its own.
 
-Such wordings are kept, so that a wrong merge loses nothing.
+Such wordings are stored, so that a wrong merge loses nothing.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _FROM = "split from "
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The new memory, and the one it was split from, now and before."""
+    """The new memory, and the original before and after."""
 
     memory: Memory
     original: Memory
@@ -31,10 +31,10 @@ class Split:
 
 
 def split(memory_id: str, number: int, *, ctx: SpaceContext, source: Source) -> Split:
-    """Makes wording `number` of a memory a memory of its own, and takes back what it did to the belief.
+    """Makes wording `number` of a memory a memory of its own, and reverts its effect on the confidence.
 
-    The new one has the source and the date of the wording. Neither becomes one with the other again by
-    itself. Raises: NotFound, Conflict.
+    The new memory has the source and the date of the wording. The two are not merged again automatically.
+    Raises: NotFound, Conflict.
     """
     with ctx.write() as tx:
         now = ctx.now()
@@ -56,13 +56,13 @@ def split(memory_id: str, number: int, *, ctx: SpaceContext, source: Source) -> 
 
 
 def split_from(first: Entry) -> str | None:
-    """The memory that a new one was split from, by the entry that tells of its beginning."""
+    """The id of the memory that a new one was split from, by the journal's first entry."""
     note = first.note or ""
     return note.removeprefix(_FROM) if first.before is None and note.startswith(_FROM) else None
 
 
 def unsplit(memory: Memory, original: str, tx: Transaction, source: Source, now: datetime) -> Memory:
-    """Takes a split back: the memory is a wording of the original again."""
+    """Reverts a split: the memory becomes a wording of the original again."""
     ending = f" as {memory.id}"
     notes = [entry.note or "" for entry in tx.journal.of(original) if entry.action == "split"]
     [note] = [note for note in notes if note.endswith(ending)]
@@ -111,7 +111,7 @@ def _without(
     ctx: SpaceContext,
     now: datetime,
 ) -> Memory:
-    """The original as it would be without the wording, whatever others did to it."""
+    """The original without the effect of the wording; changes by others stay."""
     steps = [(entry.before, entry.after) for entry in entries if entry.before and entry.after]
     confidence = known.confidence - sum(after["confidence"] - before["confidence"] for before, after in steps)
     importance = known.importance - sum(after["importance"] - before["importance"] for before, after in steps)
@@ -132,16 +132,16 @@ def _without(
 
 
 def _keep_apart(one: Memory, other: Memory, tx: Transaction, ctx: SpaceContext, now: datetime) -> None:
-    """A person decided that they are two: upkeep does not propose to make them one."""
+    """Records that a person decided that they are distinct: upkeep won't propose to merge them."""
     name = f"{one.id} and {other.id} kept apart"
     pair = pair_id(one.id, other.id)
     tx.sessions.save(Session(id=pair, space=ctx.space, name=name, client="tend", started_at=now))
 
 
 def keep_wording(known: Memory, draft: Draft, tx: Transaction, now: datetime) -> str | None:
-    """Keeps what a repetition says in other words than its memory; answers the journal's note for it.
+    """Stores the wording of a duplicate; returns the journal's note for it.
 
-    Each wording is kept once, with its first source. None, when the memory has had these very words.
+    Each wording is stored once, with its first source. Returns None if the memory has had this text.
     """
     assert draft.category is not None
     said = normal_form(draft.content)
@@ -167,19 +167,19 @@ def keep_wording(known: Memory, draft: Draft, tx: Transaction, now: datetime) ->
 
 
 def split_note(number: int, memory_id: str) -> str:
-    """How the journal of the original tells that a wording became a memory of its own."""
+    """The journal's note for a wording that became a memory of its own."""
     return f"wording {number} as {memory_id}"
 
 
 def split_off(memory_id: str, tx: Transaction) -> set[str]:
-    """The notes of the wordings that became memories of their own, and are so still."""
+    """The notes of wordings that are memories of their own now."""
     kept = {wording.note for wording in tx.repetitions.of(memory_id)}
     split = (entry.note or "" for entry in tx.journal.of(memory_id) if entry.action == "split")
     return {note.partition(" as ")[0] for note in split} - kept
 
 
 def _next_number(memory_id: str, tx: Transaction) -> int:
-    """Never one that was given before: the journal names wordings by their numbers."""
+    """A number that was never used: the journal refers to wordings by number."""
     noted = (entry.note for entry in tx.journal.of(memory_id) if entry.note)
     split_off = [int(note.split()[1]) for note in noted if _names_wording(note)]
     return max([tx.repetitions.last_number(memory_id), *split_off]) + 1

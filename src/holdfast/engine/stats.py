@@ -1,7 +1,7 @@
-"""stats: how much a space holds, since when, of what kind, how it is used, and how capture and jobs go.
+"""stats: how many memories, of what kind, how they are used, and the state of capture and jobs.
 
-Figures only, counted by the store; what is junk is audit's to tell, and what models cost is spend's.
-`figures` are sums over all spaces, never a text or a name: names may be private, and there may be many.
+Counted by the store. `audit` finds junk, `spend` has the costs. `figures` are totals over all spaces without
+names, which may be private and many.
 """
 
 from collections import Counter
@@ -24,10 +24,10 @@ from holdfast.errors import NotFound
 IN_USE: Final[tuple[State, ...]] = ("active", "inactive")
 MOST_USED: Final = 8
 _TENTHS: Final = 10
-#: How often memories were recalled: the least of each step.
+#: The least number of recalls of each step.
 _STEPS: Final = (0, 1, 3, 10, 50)
 _IMPORTANCES: Final = range(1, 6)
-#: What is counted in one reading of all memories, beside the categories.
+#: What is counted in one scan of all memories, with the categories.
 _ASKED: Final[tuple[tuple[CountedBy, Any], ...]] = (
     *(("accesses", step) for step in _STEPS),
     *(("importance", value) for value in _IMPORTANCES),
@@ -37,30 +37,30 @@ _ASKED: Final[tuple[tuple[CountedBy, Any], ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Funnel:
-    """What became of what was said."""
+    """How many messages became memories, step by step."""
 
-    messages: int  # that the space keeps
-    read: int  # of them, by our reader
-    pieces: int  # that they were read in
-    without: int  # of them, in which nothing was worth keeping
-    taken: int  # statements that went on to be remembered; again and again, where they were repeated
+    messages: int  # stored
+    read: int  # of those, read by the finder
+    pieces: int  # passages that were read
+    without: int  # of those, without a fact
+    taken: int  # drafts, repetitions included
     stored: int  # memories in use that cite a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """One space in figures. Memories are those in use: active or inactive."""
+    """The figures of one space. Memories are those that are active or inactive."""
 
     memories: int
     inactive: int  # of them
-    growth: tuple[tuple[date, int], ...]  # how many there were at the end of each day on which that changed
+    growth: tuple[tuple[date, int], ...]  # number at the end of each day with a change
     categories: tuple[tuple[str, int], ...]  # in the profile's order, empty ones too
-    confidence: tuple[int, ...]  # by tenths; 1.0 is in the last one
+    confidence: tuple[int, ...]  # in tenths; 1.0 is in the last one
     importance: tuple[int, ...]  # 1 to 5
-    accesses: tuple[tuple[int, int], ...]  # the least of each step, and how many reach it and not the next
+    accesses: tuple[tuple[int, int], ...]  # the least number of each step, and how many are in it
     most_used: tuple[Memory, ...]
     funnel: Funnel
-    jobs: tuple[JobTally, ...]  # those that are not done
+    jobs: tuple[JobTally, ...]  # without finished ones
     now: datetime
 
     @property
@@ -74,15 +74,15 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """All spaces of one database, added up."""
+    """Totals over all spaces of a database."""
 
     spaces: int
     memories: Mapping[State, int]
     sessions: int
     messages: int
-    jobs: Mapping[tuple[str, JobState], int]  # by kind and state, done ones left out
-    longest_wait: Mapping[str, timedelta]  # by kind: since when the oldest job that is due has been so
-    not_embedded: int  # changes of memories, and messages, that have no vector yet
+    jobs: Mapping[tuple[str, JobState], int]  # by kind and state, without finished ones
+    longest_wait: Mapping[str, timedelta]  # by kind: when the oldest due job became due
+    not_embedded: int  # changes of memories, and messages, without a vector
     spend: Mapping[str, Spent]  # by model
 
 
@@ -110,7 +110,7 @@ def stats(*, ctx: SpaceContext) -> Stats:
 
 
 def _totals(counts: Sequence[tuple[tuple[Any, ...], int]], place: int) -> Counter[Any]:
-    """How many have each of the values at `place`, whatever the others are."""
+    """Counts by the value at `place` of the keys."""
     totals: Counter[Any] = Counter()
     for values, amount in counts:
         totals[values[place]] += amount
@@ -123,7 +123,7 @@ def _growth(changes: Sequence[tuple[str, int]]) -> tuple[tuple[date, int], ...]:
 
 
 def sampled(growth: Sequence[tuple[date, int]], today: date, most: int) -> list[tuple[date, int]]:
-    """The same at regular days, at most so many, from before the first change until today."""
+    """The growth at most `most` regular days, from before the first change until today."""
     if not growth:
         return []
     step = (today - growth[0][0]).days // (most - 1) + 1
@@ -134,7 +134,7 @@ def sampled(growth: Sequence[tuple[date, int]], today: date, most: int) -> list[
 
 
 def _categories(counts: Mapping[str, int], memories: int, tx: Transaction) -> tuple[tuple[str, int], ...]:
-    """The profile's own in its order; behind them those that it does not know, if memories have any."""
+    """The profile's categories in its order; then unknown ones, if memories have any."""
     if sum(counts.values()) == memories:
         return tuple(counts.items())
     every = _totals(tx.memories.counted(("category",), IN_USE), 0)
@@ -150,7 +150,7 @@ def _tenths(counts: Mapping[float, int]) -> tuple[int, ...]:
 
 
 def _steps(reached: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Of how many reach each step, those that do not reach the next."""
+    """The number in each step, from the numbers that reach it."""
     return tuple(
         (step, amount - beyond)
         for step, amount, beyond in zip(_STEPS, reached, [*reached[1:], 0], strict=True)
@@ -163,7 +163,7 @@ def _funnel(tx: Transaction, stored: int) -> Funnel:
     return Funnel(
         messages=tx.sessions.message_count(),
         read=_sum(payloads, "read"),
-        # Jobs of earlier releases counted only the pieces that held nothing.
+        # Jobs of earlier releases counted only passages without a fact.
         pieces=max(_sum(payloads, "chunks"), without),
         without=without,
         taken=_sum(payloads, "kept"),

@@ -1,6 +1,6 @@
-"""Superseded memories: active ones that a newer active memory contradicts, and which it leads.
+"""Superseded memories: active ones that a newer active memory contradicts.
 
-Kept as `supersedes` links, which count as long as both memories are active: what ends the newer one ends it.
+Stored as `supersedes` links, which apply while both memories are active.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def superseded_by(tx: Transaction, memory_ids: Collection[str]) -> dict[str, str]:
-    """The successor of each of these memories that is superseded."""
+    """The successor of each memory that is superseded."""
     found = successors(tx.links.superseding(memory_ids)) if memory_ids else {}
     return {one: found[one] for one in memory_ids if one in found}
 
 
 def mark(memories: Sequence[Memory], tx: Transaction) -> list[Memory]:
-    """The memories, the superseded ones with their successors' ids."""
+    """The memories, superseded ones with `superseded_by` set."""
     return _marked(memories, superseded_by(tx, [memory.id for memory in memories if memory.active]))
 
 
 def mark_past(memories: Sequence[Memory], moment: datetime, tx: Transaction) -> list[Memory]:
-    """The same among memories as they were at a past moment."""
+    """As `mark`, among memories as they were at a past moment."""
     then = {memory.id: memory for memory in memories if memory.active}
     links = [
         link
@@ -46,7 +46,7 @@ def _marked(memories: Sequence[Memory], found: Mapping[str, str]) -> list[Memory
 
 
 def supersede(newer: Memory, older: Memory, tx: Transaction, *, source: Source, now: datetime) -> None:
-    """Lets the one lead that was said later; an old transcript supersedes nothing that is known since."""
+    """Links the memory that was said later to the other; an old transcript supersedes nothing newer."""
     if _said_at(newer, tx) < _said_at(older, tx):
         newer, older = older, newer
     engine.changes.connect(tx, newer.id, older.id, "supersedes", source=source, now=now)
@@ -55,16 +55,16 @@ def supersede(newer: Memory, older: Memory, tx: Transaction, *, source: Source, 
 def lead_again(
     memory: Memory, over: Iterable[Memory], tx: Transaction, *, source: Source, now: datetime
 ) -> None:
-    """Lets a memory that was said again lead over those that had superseded it."""
+    """Lets a repeated memory supersede those that had superseded it."""
     successor = superseded_by(tx, [memory.id]).get(memory.id)
     for newer in over:
         if newer.id == successor:
-            tx.links.remove(memory.id, newer.id, "supersedes")  # of an earlier turn: the latest link counts
+            tx.links.remove(memory.id, newer.id, "supersedes")  # the latest link counts
             engine.changes.connect(tx, memory.id, newer.id, "supersedes", source=source, now=now)
 
 
 def end_leading(memory_id: str, tx: Transaction) -> None:
-    """Takes back that a memory supersedes what it contradicts; what it only proposes to replace stays so."""
+    """Removes the `supersedes` links of a memory, except those that it only proposes."""
     links = [link for link in tx.links.of(memory_id) if link.from_id == memory_id]
     against = {link.to_id for link in links if link.kind == "contradicts"}
     for link in links:
@@ -75,7 +75,7 @@ def end_leading(memory_id: str, tx: Transaction) -> None:
 def successors_of_hits(hits: "Sequence[Hit]", tx: Transaction, past: datetime | None = None) -> "list[Hit]":
     """The hits with each successor above what it supersedes, found or not.
 
-    One that the question missed, or found further down, stands and scores as what it supersedes.
+    A successor that was not found, or is further down, gets the place and score of the superseded hit.
     """
     from holdfast.domain.ranking import MemoryHit
 
@@ -100,7 +100,7 @@ def successors_of_hits(hits: "Sequence[Hit]", tx: Transaction, past: datetime | 
 
 
 def _chain(memories: Sequence[Memory], tx: Transaction) -> tuple[dict[str, str], dict[str, Memory]]:
-    """Successors of memories, and theirs, with all of them."""
+    """The successors of memories, and theirs, with all of these memories."""
     known = {memory.id: memory for memory in memories}
     found: dict[str, str] = {}
     asked = list(known)

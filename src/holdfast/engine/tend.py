@@ -1,8 +1,7 @@
-"""tend: the upkeep while nobody looks.
+"""tend: the upkeep of a space.
 
-What is not confirmed fades, what had its time is archived (out of sight, listed, restorable), what could be
-one is proposed, what has no vector gets one. Nothing is deleted by it, and nothing is merged before a person
-says so.
+Unconfirmed memories decay, memories are archived by the profile's rules (restorable), merges are proposed,
+missing vectors are made. Nothing is deleted, and nothing is merged without a person.
 """
 
 import logging
@@ -26,19 +25,19 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.consolidation import Proposal
 
-_AT_ONCE = 512  # texts that are embedded between two reports
+_AT_ONCE = 512  # texts between two reports
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Faded:
-    """Each memory that faded, before and after."""
+    """The memories that decayed, before and after."""
 
     decayed: tuple[tuple[Memory, Memory], ...]
 
     @property
     def faded(self) -> tuple[Memory, ...]:
-        """As they are afterwards."""
+        """The memories as they are after the decay."""
         return tuple(after for _, after in self.decayed)
 
     @property
@@ -48,22 +47,22 @@ class _Faded:
 
 @dataclass(frozen=True, slots=True)
 class Tended(_Faded):
-    """What the upkeep changed: each memory that faded before and after, and what else it did."""
+    """What the upkeep changed."""
 
-    archived: tuple[tuple[Memory, str], ...] = ()  # each with the reason
-    proposed: tuple[Memory, ...] = ()  # waiting in the inbox
-    embedded: int = 0  # memories and messages that got their vector
-    trouble: str | None = None  # why others did not
-    clock_doubt: str | None = None  # why nothing faded, though it was time by this clock
-    session: str | None = None  # that the fading is undone by
+    archived: tuple[tuple[Memory, str], ...] = ()  # with the reasons
+    proposed: tuple[Memory, ...] = ()  # in the inbox
+    embedded: int = 0  # memories and messages that were embedded
+    trouble: str | None = None  # why others were not
+    clock_doubt: str | None = None  # why nothing decayed although it was due by this clock
+    session: str | None = None  # session of the decay, for `undo-session`
 
     @property
     def reasons(self) -> tuple[Due, ...]:
-        """What was archived, as the preview names it."""
+        """What was archived, in the form of the preview."""
         return tuple(Due(memory, reason) for memory, reason in self.archived)
 
     def with_step(self, step: "Tended") -> "Tended":
-        """What this and one more step did."""
+        """The sum of this and one more step."""
         return replace(
             self,
             decayed=self.decayed + step.decayed,
@@ -76,14 +75,14 @@ class Tended(_Faded):
 
 @dataclass(frozen=True, slots=True)
 class Preview(_Faded):
-    """What the upkeep would change now; nothing was changed."""
+    """What the upkeep would change now."""
 
     archived: tuple[Due, ...]
     proposed: tuple[Proposal, ...]
     clock_doubt: str | None = None
 
 
-_AT_A_TIME = 25  # memories that are looked at, or changed, in one transaction
+_AT_A_TIME = 25  # memories per transaction
 Item = TypeVar("Item")
 _UPKEEP = Source(origin="operator")
 
@@ -94,10 +93,10 @@ def tend(
     report: Callable[[EmbeddingProgress], None] | None = None,
     clock_is_right: bool = False,
 ) -> Tended:
-    """Brings the space up to date; running it again at the same moment changes nothing.
+    """Runs the upkeep; running it again at the same moment changes nothing.
 
-    `report` is told now and then how far the vectors are. After a long pause nothing fades, unless somebody
-    says that `clock_is_right`.
+    `report` is called with the progress of the vectors. After a long pause nothing decays, unless somebody
+    confirms that `clock_is_right`.
     """
     done = Tended(())
     for step in upkeep(ctx=ctx, clock_is_right=clock_is_right):
@@ -116,10 +115,10 @@ def tend(
 
 
 def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tended]:
-    """All of `tend` but the vectors, in small steps: each tells what it changed.
+    """All of `tend` except the vectors, in small steps; each yields its changes.
 
-    Between two steps no transaction is open, so whoever goes through them may stop, or do something more
-    urgent first. What was not reached is found again the next time.
+    No transaction is open between steps, so the caller may stop or do more urgent work. The rest is found
+    again the next time.
     """
     now = ctx.now()
     if ctx.profile.policy.decay_by > 0:
@@ -131,7 +130,7 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
 
 
 def _fade_all(ctx: SpaceContext, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
-    """Lets all fade that is due, a few memories in a transaction; none, once the clock is in doubt."""
+    """Applies all decay that is due, a few memories per transaction; none if the clock is in doubt."""
     with ctx.read() as tx:
         more = tx.ranks.needs_upkeep(now)
     while more:
@@ -144,7 +143,7 @@ def _fade_all(ctx: SpaceContext, now: datetime, *, clock_is_right: bool) -> Iter
 
 
 def preview(*, ctx: SpaceContext) -> Preview:
-    """What `tend` would do now, vectors aside."""
+    """What `tend` would do now, except for vectors."""
     now = ctx.now()
     make_current(ctx)
     with ctx.read() as tx:
@@ -165,7 +164,7 @@ def _vectors(ctx: SpaceContext) -> EmbeddingProgress:
 
 
 def make_current(ctx: SpaceContext) -> None:
-    """Makes the ranks anew where a release brought other rules."""
+    """Rebuilds the ranks if a release changed the rules."""
     with ctx.read() as tx:
         if tx.ranks.is_current():
             return
@@ -174,7 +173,7 @@ def make_current(ctx: SpaceContext) -> None:
 
 
 def doubt_about(tx: Transaction, now: datetime) -> str | None:
-    """What speaks against the clock, if anything does."""
+    """Why the clock may be wrong; None if nothing is suspicious."""
     return clock_doubt(tx.journal.newest_before(now - SETTLED), now)
 
 
@@ -186,10 +185,9 @@ def decay(
     most: int | None = None,
     clock_is_right: bool = False,
 ) -> Tended:
-    """Takes off what the weeks without confirmation cost, of all memories or at `most` some, in a session
-    that can be undone.
+    """Lowers the confidence of unconfirmed memories, of at most `most` ones, in a session that can be undone.
 
-    Not by a clock that may be far ahead: what fades by mistake is believed by nobody any more.
+    Not if the clock may be far ahead: wrong decay would take memories out of use.
     """
     if not tx.ranks.is_current():
         tx.ranks.rank_all()
@@ -217,7 +215,7 @@ def _fading(
 
 
 def overdue(ctx: SpaceContext, now: datetime) -> Iterator[list[Due]]:
-    """What the profile's rules would archive now, after empty lists for the small steps of looking."""
+    """What the profile's rules would archive now; empty lists are small steps without a result."""
     if not has_rules(ctx.profile):
         return
     active: list[Memory] = []
@@ -234,7 +232,7 @@ def overdue(ctx: SpaceContext, now: datetime) -> Iterator[list[Due]]:
 
 
 def _youngest(ctx: SpaceContext, now: datetime) -> datetime | None:
-    """What came later can't be due; none where a category counts, for then every memory matters."""
+    """The time before which a memory can be due; None if a category has a maximum, so that all matter."""
     categories = ctx.profile.categories
     if any(each.keep_most for each in categories):
         return None
@@ -244,7 +242,7 @@ def _youngest(ctx: SpaceContext, now: datetime) -> datetime | None:
 
 
 def archive(ctx: SpaceContext, now: datetime) -> Iterator[list[tuple[Memory, str]]]:
-    """Archives what is overdue, in small steps; each tells the memories as they are now, and why."""
+    """Archives what is due, in small steps; each yields the memories as they are now, with the reasons."""
     for found in overdue(ctx, now):
         yield []
         for batch in _batches(found):
@@ -255,7 +253,7 @@ def archive(ctx: SpaceContext, now: datetime) -> Iterator[list[tuple[Memory, str
 
 def _archived(tx: Transaction, each: Due, now: datetime) -> tuple[Memory, str] | None:
     if tx.memories.get(each.memory.id) != each.memory:
-        return None  # it changed meanwhile, and is looked at the next time
+        return None  # it changed meanwhile: left for the next time
     after = replace(each.memory, state="inactive")
     changes.change(tx, each.memory, after, "archived", source=_UPKEEP, now=now, note=each.reason)
     return after, each.reason

@@ -1,4 +1,4 @@
-"""Tokens: what a caller shows to be let into spaces. Shown once, kept as a hash."""
+"""Access tokens: the secret is shown once, and stored as a hash."""
 
 import hashlib
 import secrets
@@ -12,15 +12,15 @@ from holdfast.engine.events import one_line
 from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.errors import Invalid, Unavailable, no_space
 
-_PREFIX = "hf_"  # so that scanners for leaked secrets, and people, know one when they see it
+_PREFIX = "hf_"  # so that scanners for leaked secrets, and people, recognise a token
 _LENGTH = len(_PREFIX) + 43
 _MOST_NAME = 200
-_NOTED_EVERY = timedelta(hours=1)  # a token that is shown all day writes this often
+_NOTED_EVERY = timedelta(hours=1)  # a token in constant use is recorded this often
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A token just made, with the secret that nobody is shown again."""
+    """A new token with its secret, which is not shown again."""
 
     token: Token
     secret: str
@@ -35,10 +35,10 @@ def create_token(
     spaces: tuple[str, ...] | None,
     name: str | None = None,
 ) -> IssuedToken:
-    """Makes a token for some spaces, or for all.
+    """Creates a token for some spaces or all.
 
-    Raises: Invalid, for an unknown scope, a proxy's token that is not for one space, or one for metrics that
-    is not for all; NotFound, for an unknown space.
+    Raises: Invalid, for an unknown scope, a proxy token that is not for one space, or a metrics token that is
+    not for all; NotFound, for an unknown space.
     """
     grant = Grant.of(*scopes, spaces=tuple(dict.fromkeys(spaces)) if spaces is not None else None)
     if not scopes:
@@ -64,7 +64,7 @@ def create_token(
 
 
 def grant_of(secret: str, *, store: Store, now: datetime) -> Grant | None:
-    """What the holder of `secret` may do; none for one that is unknown or was revoked.
+    """The grant of a secret; None if it is unknown or revoked.
 
     Raises: Unavailable.
     """
@@ -74,16 +74,16 @@ def grant_of(secret: str, *, store: Store, now: datetime) -> Grant | None:
 
 
 def grant_by_hash(token_hash: str, *, store: Store, now: datetime) -> Grant | None:
-    """The same for a secret that was shown before and of which only the hash was kept."""
+    """As `grant_of`, by the hash of the secret."""
     token = store.tokens.by_hash(token_hash)
     if token is None or token.revoked_at is not None:
         return None
     if token.used_at is None or now - token.used_at >= _NOTED_EVERY:
-        with suppress(Unavailable):  # a note, which must not keep out a reader of a full disk
+        with suppress(Unavailable):  # only a record: a full disk must not prevent reading
             store.tokens.used(token.id, now)
     return Grant.of(*token.scopes, spaces=token.spaces, token=token.id)
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a secret. It is 256 bits of chance, so a plain hash can't be guessed back."""
+    """The hash of a secret. It has 256 random bits, so a plain hash is safe."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,9 +1,9 @@
-"""What a model saved by a tool while something was said: it is not captured again from the words themselves.
+"""Finds what a tool already saved during the turn of a message, so that capture does not store it twice.
 
-A tool's memory has the category and subject that the model chose, which capture can't guess, so the
-two are not neighbours. They are held together by the session, and by the turn: what was saved between the
-answer before and the next thing that the person said. A client that names no session is known by the turn
-alone. Only what is wholly said there counts: a message may hold one fact more than its model saved.
+A tool's memory has the category and subject that the model chose, which capture can't know, so the two are no
+neighbours. They are compared by session and turn: from the answer before to the person's next message. A
+client that names no session is matched by the turn alone. Only a message that a tool saved completely counts:
+it may contain one fact more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +20,13 @@ from holdfast.language.chunks import PERSON
 from holdfast.language.comparison import NEARLY_CONTRADICTS, Statement, Verdict
 from holdfast.language.grounding import Grounds, answers, parts, statements, within
 
-_MOST = 200  # memories that a session saved by tools among which one is looked for
-_LONGEST_TURN = 50  # messages on either side in which a turn begins and ends
+_MOST = 200  # memories that tools saved in a session, which are searched
+_LONGEST_TURN = 50  # messages on either side within which a turn begins and ends
 
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """A wording that a tool saved, and what became of it."""
+    """A text that a tool saved, and its current memory or tombstone."""
 
     text: str
     subject: str | None
@@ -36,7 +36,7 @@ class _Saved:
 
 
 def saved_by_tools(draft: Draft, ctx: SpaceContext) -> list[Candidate]:
-    """What tools saved while a draft's message was said, to be judged against each of its statements."""
+    """The texts that tools saved during the turn of a draft's message, as candidates for its statements."""
     with ctx.read() as tx:
         saved = list(_saved(draft, tx))
     found = []
@@ -44,14 +44,14 @@ def saved_by_tools(draft: Draft, ctx: SpaceContext) -> list[Candidate]:
         for one in saved:
             said = f"{one.subject or ''}. {one.text}"
             if maybe_same(said, part) and not Grounds([(said, one.at.date())]).strange(part):
-                # The labels of the two were chosen by different minds: they neither join nor part them.
+                # Their labels were chosen independently, so they are not compared.
                 pair = Statement(text=one.text), Statement(text=part)
                 found.append(Candidate("saved", one.result, *pair, nearness=shared(said, part)))
     return found
 
 
 def saved_already(draft: Draft, tx: Transaction, around: JudgedCandidates) -> Memory | Tombstone | None:
-    """What a tool made of the same words, in its state of now; none, if the draft says something more."""
+    """What a tool saved of the same text, as it is now; None if the draft says more."""
     judged = list(around.of("saved"))
     if not judged:
         return None
@@ -59,14 +59,14 @@ def saved_already(draft: Draft, tx: Transaction, around: JudgedCandidates) -> Me
     said = parts(draft.content)
     found = [_saying(part, draft, saved, judged) for part in said]
     if len(said) == 1 and found[0] is None and answers(draft.content):
-        found = [_saying(draft.content, draft, saved, judged)]  # it may be no more than a yes
+        found = [_saying(draft.content, draft, saved, judged)]  # it may be just "yes"
     return found[0] if found and found[0] is not None and None not in found else None
 
 
 def _saying(
     part: str, draft: Draft, saved: Mapping[tuple[str, str], _Saved], judged: Sequence[Judged]
 ) -> Memory | Tombstone | None:
-    """What of the saved says the part, as it is now."""
+    """The saved memory or tombstone that says this part."""
     for each in judged:
         one = saved.get((each.candidate.known.text, _result_id(each.candidate.found)))
         if one is not None and each.candidate.draft.text == part and _says(part, draft, one, each.verdict):
@@ -79,7 +79,7 @@ def _result_id(result: Memory | Tombstone) -> str:
 
 
 def _saved(draft: Draft, tx: Transaction) -> Iterator[_Saved]:
-    """What was saved by tools in the draft's session, and in no session during its turn."""
+    """What tools saved in the draft's session, and without a session during its turn."""
     session, message = draft.source.session, draft.source.message
     if session is None or message is None:
         return
@@ -100,7 +100,7 @@ def _saved(draft: Draft, tx: Transaction) -> Iterator[_Saved]:
 
 
 def _captured(memory: Memory, tx: Transaction) -> bool:
-    """Whether its wording was itself read out of a message."""
+    """Whether the memory's text was itself captured from a message."""
     if memory.version == 1:
         return memory.source.message is not None
     wording = tx.versions.get(memory.id, memory.version)
@@ -108,10 +108,10 @@ def _captured(memory: Memory, tx: Transaction) -> bool:
 
 
 def _turn(session: str, message_id: str, tx: Transaction) -> tuple[datetime | None, datetime | None]:
-    """From the answer before a message's turn to the next thing said; no end while it is the last turn.
+    """The time from the answer before a message's turn to the next message; no end if it is the last turn.
 
-    Hosts that keep a turn when it is over give all of it the moment of its end: so it begins with what was
-    said before, not with its own first message.
+    Hosts that store a turn when it is over give all its messages that moment, so it begins with the message
+    before, not with its own first one.
     """
     message = tx.sessions.message(message_id)
     if message is None:
@@ -130,7 +130,7 @@ def _turn(session: str, message_id: str, tx: Transaction) -> tuple[datetime | No
 
 
 def _says(part: str, draft: Draft, saved: _Saved, verdict: Verdict) -> bool:
-    """Whether a tool saved what the part says, and no name, number or day is left out."""
+    """Whether a saved text says this part, without a missing name, number or day."""
     if verdict.relation != "distinct" or not saved.in_turn:
         return verdict.relation == "same"
     near = not verdict.certain and NEARLY_CONTRADICTS not in verdict.reasons

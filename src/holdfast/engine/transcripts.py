@@ -1,6 +1,6 @@
-"""A session of the past, read from its transcript: that it was, and what was said in it.
+"""Imports a past session from its transcript.
 
-What the transcript says of a session never takes away what is known of it; reading it again changes nothing.
+A transcript never removes what is known of a session; importing it again changes nothing.
 """
 
 import logging
@@ -19,18 +19,18 @@ from holdfast.engine.space_context import SpaceContext
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
-_SHORT_BATCH = (25, 16_000)  # messages and characters, where the time is looked at
+_SHORT_BATCH = (25, 16_000)  # messages and characters between two checks of the time
 OTHER_TEXT = "session %s: message %s arrived again with another text: both are kept"
-_MOST_STEM = 180  # characters of an id that another is made of
+_MOST_STEM = 180  # characters of an id that a new one is made of
 
 
 @dataclass(slots=True)
 class SessionNotes:
-    """What whoever takes in a session may want to tell about it."""
+    """Remarks on an imported session."""
 
-    changed: list[str] = field(default_factory=list)  # ids that came with another text than before
-    redacted: list[str] = field(default_factory=list)  # kinds of what was taken out of new messages
-    unfinished: bool = False  # the time was up first: taken again, it goes on
+    changed: list[str] = field(default_factory=list)  # ids with another text than before
+    redacted: list[str] = field(default_factory=list)  # kinds of redactions in new messages
+    unfinished: bool = False  # the time was up: importing again continues
 
 
 def take_session(
@@ -45,12 +45,12 @@ def take_session(
     dry_run: bool = False,
     **fields: Unpack[SessionFields],
 ) -> int:
-    """Keeps a session and what was said in it; answers how many messages were new.
+    """Stores a session with its messages; returns how many messages were new.
 
-    An id that comes with another text is that of two messages: both are kept, as `notes` or the log say.
-    Ended by `time_up`, `notes` say so. A dry run answers how many would be new, and keeps none.
+    An id with another text belongs to another message: both are stored, and `notes` or the log say so. If the
+    `time_up`, `notes` say so. A dry run stores nothing.
 
-    Raises: Invalid, for ids that can't be ids.
+    Raises: Invalid, for invalid ids.
     """
     told = Session(
         id=checked_id(session_id),
@@ -76,7 +76,7 @@ def _kept(
     notes: SessionNotes,
     time_up: TimeUp | None,
 ) -> int:
-    """How many messages were new. In batches, so that other writers get their turn during a long import."""
+    """The number of new messages; stored in batches, so that other writers get their turn."""
     start, kept = 0, 0
     read = read_text if time_up is None else in_steps(ctx.space, session_id, time_up)
     while batch := said[start : start + _BATCH] if time_up is None else _few(said[start:]):
@@ -98,14 +98,14 @@ def _kept(
 
 
 def _few(said: Sequence[NewMessage]) -> Sequence[NewMessage]:
-    """The next messages that take a moment; at least one, for a long one can't be cut."""
+    """The next batch: at least one message."""
     most, characters = _SHORT_BATCH
     sums = accumulate(len(one.content) for one in said[:most])
     return said[: max(sum(size <= characters for size in sums), 1)]
 
 
 def _redacted(said: Sequence[NewMessage], kept: Sequence[Message]) -> list[str]:
-    """The kinds of what is missing in messages as they were kept."""
+    """The kinds of redactions in stored messages."""
     before = {one.message_id: one.content for one in said}
     return [
         kind
@@ -116,7 +116,7 @@ def _redacted(said: Sequence[NewMessage], kept: Sequence[Message]) -> list[str]:
 
 
 def _note(told: Session, ctx: SpaceContext) -> None:
-    """Keeps what is new about a session; most of the time there is nothing, and no need for the lock."""
+    """Stores what is new about a session; mostly there is nothing, and no need for the lock."""
     with ctx.read() as tx:
         known = tx.sessions.get(told.id)
     if known is None or _both(known, told) != known:
@@ -128,7 +128,7 @@ def _note(told: Session, ctx: SpaceContext) -> None:
 def _unknown(
     said: Sequence[NewMessage], ctx: SpaceContext, notes: SessionNotes, read: ReadText
 ) -> list[NewMessage]:
-    """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
+    """The messages that are not stored yet. Transcripts are read repeatedly, and sanitizing is slow."""
     with ctx.read() as tx:
         known = _texts([one.message_id for one in said if one.message_id is not None], tx)
         new = []
@@ -154,13 +154,13 @@ def _texts(message_ids: Sequence[str], tx: Transaction) -> dict[str, str | None]
 
 
 def _is_same(content: str, known: str | None, read: ReadText) -> bool:
-    """Whether a message was kept already; what was erased is none that could be compared."""
+    """Whether the stored message has this text; an erased one can't be compared."""
     return known in (None, content) or read(content).text == read(known or "").text
 
 
 def _both(known: Session, told: Session) -> Session:
-    """What is known of a session and what its transcript adds: fields that were empty, and wider times."""
-    # A session that was opened here and has not ended is still going on.
+    """The known session, with empty fields and wider times from the transcript."""
+    # A session that was opened here and has not ended is still running.
     ended = max(known.ended_at, told.ended_at or known.ended_at) if known.ended_at else None
     return replace(
         known,

@@ -1,8 +1,7 @@
-"""undo: what a person just did to memories, taken back as long as nobody went on from there; undo-session:
-everything that one session wrote.
+"""undo: reverts a person's last action if nobody built on it; undo-session: reverts all changes of a session.
 
-An approval is taken back with all that it did to others, if those are named too; and so is the undoing of a
-session, but for the links that it took away.
+An approval is reverted with its effects on other memories if those are given, too. So is the undo of a
+session, except for the links that it removed.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,10 +23,10 @@ from holdfast.errors import Conflict, NotFound
 from holdfast.language.consolidation import Proposal
 
 _LABELS_ONLY = ("linked", "unlinked")
-TAKEN_BACK = ", taken back"  # behind the session whose undoing was undone
+TAKEN_BACK = ", taken back"  # suffix of the session whose undo was reverted
 
 
-#: What others do to a memory that shows they rely on it.
+#: Actions of others that show that they rely on a memory.
 _VOUCHING = ("reinforced", "merged", "revised", "approved", "restored")
 
 
@@ -36,7 +35,7 @@ Fate = Literal["removed", "changed", "kept"]
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back, and what stays because others relied on it since."""
+    """What was reverted, and what stays because others relied on it."""
 
     removed: tuple[Memory, ...]
     changed: tuple[Memory, ...]
@@ -53,15 +52,15 @@ class Undone:
 
 
 def taken_back(note: str | None) -> bool:
-    """Whether a journal's note says that the undoing of a session was itself taken back."""
+    """Whether a journal's note says that the undo of a session was itself reverted."""
     return note is not None and note.endswith(TAKEN_BACK)
 
 
 def undo(memory_ids: Sequence[str], *, since: int, ctx: SpaceContext, source: Source) -> list[Memory]:
-    """The memories as they were when the journal stood at `since`; one that was new then is forgotten.
+    """Restores the memories as they were at `since`, a number of the journal; newer ones are deleted.
 
-    Raises: NotFound, for a memory that was removed for good; Conflict, when others changed one since, or
-    nothing is there to take back. Then none was changed.
+    Raises: NotFound, for an erased memory; Conflict, if others changed one since, or there is nothing to
+    revert. Then none was changed.
     """
     with ctx.write() as tx:
         now = ctx.now()
@@ -85,9 +84,9 @@ def _known(memory_id: str, tx: Transaction) -> Memory:
 def _steps(
     memory_id: str, since: int, source: Source, followed: Collection[str], tx: Transaction
 ) -> list[Entry]:
-    """What was done to a memory after `since`, all of it by the one who takes it back.
+    """The changes of a memory after `since`, all by the person who reverts them.
 
-    What `followed` from it, by its note, was done in another's name.
+    Changes that `followed`, by their notes, were made in another's name.
     """
     entries = [entry for entry in tx.journal.of(memory_id) if entry.seq > since]
     steps = [entry for entry in entries if entry.action not in _LABELS_ONLY]
@@ -112,7 +111,7 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
     if first.before is None and proposal_of(memory, tx) is not None:
         return keep_apart(memory, tx, source, now)
     if first.before is None:
-        # Nobody said that it is wrong, so it may be said again.
+        # Nobody said that it is wrong: no tombstone.
         gone = replace(memory, state="forgotten")
         return changes.change(tx, memory, gone, "undone", source=source, now=now, note=note)
     back = _as_before(memory, first.before, tx)
@@ -120,14 +119,14 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
 
 
 def _as_before(memory: Memory, before: dict[str, Any], tx: Transaction) -> Memory:
-    """The memory as the journal says that it was."""
+    """The memory as it was before, according to the journal."""
     if memory.state == "forgotten":
         unbury(tx, memory)
     values = recollected(before)
     wording = tx.versions.get(memory.id, values.pop("version"))
     back = replace(memory, **values)
     if wording is not None and (wording.content, wording.summary) != (memory.content, memory.summary):
-        # The history only grows: the old wording comes back as the newest version.
+        # Versions are only added: the old wording becomes the newest version.
         back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
     if back.state == "waiting":
         end_leading(memory.id, tx)
@@ -135,7 +134,7 @@ def _as_before(memory: Memory, before: dict[str, Any], tx: Transaction) -> Memor
 
 
 def undo_session(session_id: str, *, ctx: SpaceContext, source: Source) -> Undone:
-    """Takes back what a session wrote and leaves the rest as it was.
+    """Reverts all changes of a session.
 
     Raises: NotFound.
     """
@@ -175,7 +174,7 @@ def _propose_again(session_id: str, tx: Transaction, ctx: SpaceContext, now: dat
 
 
 def undoing(session_id: str, *, ctx: SpaceContext) -> Undone:
-    """What `undo_session` would do, the memories as they are now.
+    """What `undo_session` would do; the memories are as they are now.
 
     Raises: NotFound.
     """
@@ -185,7 +184,7 @@ def undoing(session_id: str, *, ctx: SpaceContext) -> Undone:
 
 
 def _fates(session_id: str, tx: Transaction) -> list[tuple[Fate, Memory, Sequence[Entry]]]:
-    """What becomes of each memory that a session wrote, with what the session did to it."""
+    """What the undo does to each memory that the session changed, with the session's changes."""
     existing_session(tx, session_id)
     found: list[tuple[Fate, Memory, Sequence[Entry]]] = []
     for memory, entries in _touched(session_id, tx):
@@ -198,13 +197,13 @@ def _fates(session_id: str, tx: Transaction) -> list[tuple[Fate, Memory, Sequenc
 
 
 def _vouched_for(memory: Memory, entries: Sequence[Entry], session_id: str, tx: Transaction) -> bool:
-    """Whether others relied on a memory since the session made it."""
+    """Whether others relied on a memory since the session added it."""
     since = (entry for entry in tx.journal.of(memory.id) if _by_others(entry, entries[0], session_id))
     return any(entry.action in _VOUCHING for entry in since)
 
 
 def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]]]:
-    """The memories that a session changed and that are still there, each with what it did, in order."""
+    """The existing memories that a session changed, each with the changes in order."""
     done: dict[str, list[Entry]] = {}
     for entry in tx.journal.of_session(session_id):
         if entry.memory is not None and entry.action not in ("linked", "unlinked"):
@@ -218,25 +217,25 @@ def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]
 
 
 def _undone(session_id: str, memory_id: str, tx: Transaction) -> bool:
-    """Whether what the session did to a memory was taken back, and that not taken back again."""
+    """Whether the session's change of a memory was reverted, and that not reverted again."""
     notes = [entry.note for entry in tx.journal.of(memory_id) if entry.action == "undone"]
     about = [note for note in notes if note in _notes(session_id)]
     return bool(about) and about[-1] == session_id
 
 
 def _notes(session_id: str) -> tuple[str, str]:
-    """What the journal says of the undoing of a session, and of that being taken back."""
+    """The journal's notes for the undo of a session, and for reverting that undo."""
     return session_id, f"{session_id}{TAKEN_BACK}"
 
 
 def _gone(memory: Memory, entries: Sequence[Entry]) -> bool:
-    """Whether a forgotten memory stays so: unless it is the session that forgot what was there before it."""
+    """Whether a deleted memory stays deleted: unless the session deleted a memory that existed before it."""
     forgot_it = entries[-1].action == "forgotten" and entries[0].before is not None
     return memory.state == "forgotten" and not forgot_it
 
 
 def _by_others(entry: Entry, first: Entry, session_id: str) -> bool:
-    # Neither a link nor the passing of time says anything about the wording; an undo and its undo cancel.
+    # Neither a link nor decay concerns the wording; an undo and its undo cancel out.
     back_and_forth = entry.action == "undone" and entry.note in _notes(session_id)
     changed = entry.action not in ("linked", "unlinked", "decayed") and not back_and_forth
     return changed and entry.seq > first.seq and entry.session != session_id
@@ -255,11 +254,11 @@ def _session_taken_back(
     tx: Transaction,
     ctx: SpaceContext,
 ) -> Memory:
-    """The memory without the session's changes; where others went on since, only its share of belief goes."""
+    """The memory without the session's changes; if others changed it, only the confidence is reverted."""
     before = entries[0].before
     assert before is not None
     if any(_by_others(entry, entries[0], session_id) for entry in tx.journal.of(memory.id)):
-        gone = split_off(memory.id, tx)  # it took its share of belief with it
+        gone = split_off(memory.id, tx)  # its effect on the confidence went with it
         steps = [(e.before, e.after) for e in entries if e.before and e.after and e.note not in gone]
         share = sum(after["confidence"] - before["confidence"] for before, after in steps)
         return believed(memory, memory.confidence - share, ctx.profile.policy)
