@@ -61,6 +61,7 @@ VERBS = {
     "find_session",
     "forget",
     "granted",
+    "group_sizes",
     "import_archive",
     "import_batches",
     "import_drafts",

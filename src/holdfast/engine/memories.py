@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from holdfast.domain.operations import Attempt, CooldownStatus, Event
     from holdfast.domain.outcomes import Outcome, Waiting
     from holdfast.domain.profile import Profile
-    from holdfast.domain.query import EventFields, ListFields, MemoryCursor, QueryFields, TimeCursor
+    from holdfast.domain.query import EventFields, Group, ListFields, MemoryCursor, QueryFields, TimeCursor
     from holdfast.domain.spend import GroupedBy, SpendReport
     from holdfast.engine.audit import Audit
     from holdfast.engine.brief import Brief
@@ -413,6 +413,12 @@ class Memories:
         """What memories are about, and how many of each; none stands for general knowledge."""
         with self._synced.read() as tx:
             return tx.memories.subjects(limit)
+
+    @needs("read")
+    def group_sizes(self, where: Filter, group: Group, names: Sequence[str]) -> dict[str, int]:
+        """How many memories are in each of these groups of a list; an empty name: of no subject."""
+        with self._synced.read() as tx:
+            return tx.memories.group_sizes(where, group, names)
 
     @needs("read")
     def last_change(self) -> int:

@@ -19,6 +19,7 @@ from holdfast.store.mapping import values_of
 from holdfast.store.queries import Queries
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import memories
+from holdfast.store.sql_filters import narrowed
 
 _IN_AN_INDEX: Final = ("confidence", "state")  # so that no row has to be read
 _MOST_VALUES: Final = 1_000  # that a page is put together from; behind them, all the rest is sorted
@@ -233,6 +234,13 @@ class MemoryFigures(SpaceRows):
             )
         named = ((name, count) for name, count in counts.values())
         return sorted(named, key=lambda one: (-one[1], one[0] or ""))
+
+    def group_sizes(self, where: Filter, group: Group, names: Sequence[str]) -> dict[str, int]:
+        """How many memories that `where` admits are in each of these groups; an empty name: of no subject."""
+        key = _GROUPS[group]
+        query = select(key.column, func.count()).where(memories.c.space == self._space, key.among(names))
+        query = narrowed(query, where, self._sql).group_by(key.column)
+        return {name: int(amount) for name, amount in self._connection.execute(query)}
 
     def counted(self, by: Sequence[CountedBy], states: Sequence[State]) -> list[tuple[tuple[Any, ...], int]]:
         """How many memories in these states share each combination of values, in their order."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from holdfast.app.wiring import utc_now
@@ -95,8 +97,34 @@ def test_memories_stand_together_by_service_or_category(stocked: Board) -> None:
     by_service = shown(stocked, "&group=subject").all("tr", class_="shelf")
     by_category = shown(stocked, "&group=category").all("tr", class_="shelf")
 
-    assert [row.whole_text for row in by_service] == ["general", "caddy", "jellyfin"]
-    assert [row.whole_text for row in by_category] == ["behavior", "dependency", "remediation", "timing"]
+    assert [row.whole_text for row in by_service] == ["general 1", "caddy 2", "jellyfin 1"]
+    assert [row.whole_text for row in by_category] == [
+        "behavior 1", "dependency 1", "remediation 1", "timing 1"
+    ]  # fmt: skip
+    assert [
+        row.whole_text for row in shown(stocked, "&group=subject&state=active").all("tr", class_="shelf")
+    ] == ["general 1", "caddy 1", "jellyfin 1"]
+
+
+def test_a_list_is_of_the_days_that_were_chosen(stocked: Board) -> None:
+    today = utc_now().date()
+    yesterday = today - timedelta(days=1)
+
+    assert len(shown(stocked, f"&since={today}&until={today}").rows) == 4
+    assert shown(stocked, f"&until={yesterday}").rows == []
+    assert stocked.browser().get("/memories?space=ops&since=soon").status_code == 422
+
+
+def test_the_tier_of_the_session_is_a_column_where_agents_run_in_tiers(board: Board) -> None:
+    speaker = board.memories().speaking_as("assistant", session="run-7")
+    speaker.open_session("run-7", tier=2)
+    speaker.remember("Takes 60s to start after a restart", category="timing", subject="jellyfin")
+
+    [row] = shown(board).rows
+    cells = {cell.attributes.get("data-label"): cell.whole_text for cell in row.children}
+
+    assert cells["Tier"] == "2"
+    assert "Tier" not in board.browser().get("/memories?space=helper").text
 
 
 @requirement("sem.dedup")

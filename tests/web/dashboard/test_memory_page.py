@@ -169,10 +169,13 @@ def test_a_superseded_memory_says_what_leads_in_its_place(board: Board) -> None:
     page = browser.get(f"/memories/{older.id}?space=ops").text
     rows = browser.get("/memories?space=ops&sort=created").text
 
-    assert f"superseded by {newer.id}" in page
-    assert f"superseded by {newer.id}" in rows
+    assert f"Superseded by the newer memory {newer.id}" in page
+    assert f"Superseded by the newer memory {newer.id}" in rows
     assert rows.index(f'id="m-{newer.id}"') < rows.index(f'id="m-{older.id}"')
-    assert f"superseded by {newer.id}" in browser.get("/search?space=ops&q=how+long+to+start+jellyfin").text
+    assert (
+        f"Superseded by the newer memory {newer.id}"
+        in browser.get("/search?space=ops&q=how+long+to+start+jellyfin").text
+    )
 
 
 @requirement("trust.tombstone")

@@ -18,7 +18,8 @@ from holdfast.engine.session_story import SessionStory
 from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats
 from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
-from holdfast.web.dashboard.memories import step, subject_word
+from holdfast.web.dashboard.memories import subject_word
+from holdfast.web.dashboard.memory_page import step
 from holdfast.web.dashboard.page_context import Tone
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, in_address, live, page
 from holdfast.web.dashboard.visit import ReadVisit, Sent, Visit, WriteVisit
