@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-start: $(STAMPS)/package ## Install, then the service on example data; Ctrl-C ends it
+start: $(STAMPS)/base ## Install without extras, then the service on example data; Ctrl-C ends it
 	@$(BIN)/holdfast serve --example
 
 install: $(STAMPS)/test $(STAMPS)/check ## All that the tasks need, into .venv
@@ -82,15 +82,22 @@ clean: ## Remove what the tasks made, the virtual environment too
 # What is installed, as stamps: newer than pyproject.toml means up to date.
 $(STAMPS)/venv:
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer, please: make PYTHON=…')"
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "pip>=25.1"
-	mkdir -p $(STAMPS) && touch $@
+	@test -x $(BIN)/python || { echo "Creating $(VENV)…" && $(PYTHON) -m venv $(VENV); }
+	@$(BIN)/python -m pip install --quiet "pip>=25.1"
+	@mkdir -p $(STAMPS) && touch $@
 
 # The weights of our own models, as wheels.
 $(WEIGHTS)/ok: $(shell find weights -type f) | $(STAMPS)/venv
-	rm -rf $(WEIGHTS) && mkdir -p $(WEIGHTS)
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WEIGHTS) weights/embedder weights/finder weights/reader
-	touch $@
+	@echo "Building the packages of the built-in models (70 MB, from weights/)…"
+	@rm -rf $(WEIGHTS) && mkdir -p $(WEIGHTS)
+	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WEIGHTS) weights/embedder weights/finder weights/reader
+	@touch $@
+
+# What a user needs; `make start EXTRAS=anthropic` adds an extra.
+$(STAMPS)/base: pyproject.toml $(STAMPS)/venv $(WEIGHTS)/ok
+	@echo "Installing Holdfast and what it needs into $(VENV) (about 360 MB, a minute or two)…"
+	@$(BIN)/python -m pip install --quiet --find-links $(WEIGHTS) --editable ".$(if $(filter command%,$(origin EXTRAS)),[$(EXTRAS)])"
+	@touch $@
 
 $(STAMPS)/package: pyproject.toml $(STAMPS)/venv $(WEIGHTS)/ok
 	$(BIN)/python -m pip install --quiet --find-links $(WEIGHTS) --editable ".[$(EXTRAS)]"

@@ -129,7 +129,7 @@ def _example_lines(shown: "Shown") -> list[str]:
         f"  {inside} inbox --space {first}",
         f"  {inside} connect claude-code --space {first} --dry-run",
         "",
-        "To use your own data: holdfast up",
+        f"To use your own data: {command} up",
     ]
 
 
