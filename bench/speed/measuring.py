@@ -88,7 +88,7 @@ def vectors(filled: Filled) -> Figures:
     Above some size the search is not exact: how many of the truly nearest it finds is told too.
     """
     rows = matrix(filled.corpus, filled.embedder, filled.size)
-    ours, bare, by_blas, shares = [], [], [], []
+    ours, bare, shares = [], [], []
     for number in Patience(ROUNDS, SECONDS).rounds():
         query = filled.embedder.query(filled.question(number))
         [asked] = filled.embedder.matrix([filled.question(number)])
@@ -97,14 +97,10 @@ def vectors(filled: Filled) -> Figures:
             ours.append(cost_of(search))
             shares.append(_share_of_nearest(product(rows, asked), search()))
         bare.append(cost_of(partial(product, rows, asked)))
-    # Not in turn with the others: its threads go on spinning for a while, at the cost of whoever comes next.
-    for _ in Patience(ROUNDS, SECONDS / 2).rounds():
-        by_blas.append(cost_of(partial(rows.dot, asked)))
-    cheaper = min(middle(bare), middle(by_blas), key=lambda cost: cost.cpu)
     return {
         **as_figures("vectors", middle(ours)),
-        **as_figures("numpy", cheaper),
-        "vectors.ratio": middle(ours).cpu / cheaper.cpu,  # by the processor: nothing here waits for a disk
+        **as_figures("numpy", middle(bare)),
+        "vectors.ratio": middle(ours).cpu / middle(bare).cpu,  # nothing here waits for a disk
         "vectors.found": sum(shares) / len(shares),
     }
 

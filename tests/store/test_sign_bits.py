@@ -246,13 +246,3 @@ def test_any_number_of_dimensions_works(database: Database, dimensions: int) -> 
 
     best = np.sort(vectors @ query)[::-1][:3]
     assert [float(vectors[int(owner[1:])] @ query) for owner in found] == pytest.approx(best, abs=1e-3)
-
-
-def test_counting_ones_by_a_table_gives_what_numpy_gives() -> None:
-    words = np.random.default_rng(1).integers(0, 2**64, size=1_000, dtype=np.uint64)
-    words[:2] = [0, 2**64 - 1]
-    by_table = np.empty(1_000, dtype=np.uint8)
-
-    vector_forms._count_by_table(words, by_table)
-
-    assert by_table.tolist() == [int(word).bit_count() for word in words]

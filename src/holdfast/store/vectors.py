@@ -20,7 +20,7 @@ from holdfast.errors import Unavailable
 
 NUMBER = np.dtype("<f4")
 _TOLERANCE = 0.01  # of a length
-_PIECE = 512  # rows that fit the processor's cache
+_PIECE = 1024  # rows that fit the processor's cache
 _SAMPLED = 64  # one value in so many
 _TAKEN_IN = 2_000  # rows at a time
 _COMPARED = 32_768  # signs of rows at a time: their words fit the processor's cache
@@ -68,15 +68,14 @@ def are_sound(parts: Sequence[bytes], dimensions: int) -> NDArray[np.bool_]:
 def products(rows: NDArray[np.float32], asked: NDArray[np.float32]) -> NDArray[np.float32]:
     """The cosine of each row with each query, a line for each query.
 
-    Piece by piece, so that rows come from memory once for all queries; einsum reads them faster than BLAS.
+    Piece by piece, so that rows come from memory once for all queries; and row by row, because the threads
+    of a product of matrices go on spinning after it.
     """
     found = np.empty((len(asked), len(rows)), dtype=np.float32)
     for start in range(0, len(rows), _PIECE):
         piece = rows[start : start + _PIECE]
-        line = found[:, start : start + _PIECE]
-        np.einsum("rd,d->r", piece, asked[0], out=line[0])
-        for number in range(1, len(asked)):
-            np.dot(piece, asked[number], out=line[number])
+        for query, line in zip(asked, found, strict=True):
+            np.vecdot(piece, query, out=line[start : start + _PIECE])
     return found
 
 
@@ -271,7 +270,7 @@ class SignBits:
                     np.bitwise_xor(column, signs[word, query], out=differing[:size])
                     # Three words differ in at most 192 signs, which a byte holds.
                     target = ones if word % 3 else three
-                    count_ones(differing[:size], target[:size])
+                    np.bitwise_count(differing[:size], out=target[:size])
                     if word % 3:
                         np.add(three[:size], ones[:size], out=three[:size])
                     if word % 3 == 2 or word == len(self.columns) - 1:
@@ -295,21 +294,3 @@ def signs_of(rows: NDArray[np.float32], mean: NDArray[np.float32]) -> Bits:
 def words_of(dimensions: int) -> int:
     """Words of 64 bits that hold one sign for each of so many numbers."""
     return -(-dimensions // _WORD)
-
-
-def _count_by_table(words: Bits, out: NDArray[np.uint8]) -> None:
-    """The ones in each word, where numpy is older than 2."""
-    np.sum(_ONES[words.view(np.uint16)].reshape(-1, 4), axis=1, dtype=np.uint8, out=out)
-
-
-if hasattr(np, "bitwise_count"):
-
-    def count_ones(words: Bits, out: NDArray[np.uint8]) -> None:
-        """The ones in each word."""
-        np.bitwise_count(words, out=out)
-
-else:  # numpy before 2
-    count_ones = _count_by_table
-
-#: How many ones each number of 16 bits has.
-_ONES: NDArray[np.uint8] = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uint8)
