@@ -150,8 +150,8 @@ def _past_cosines(
 def candidates(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int) -> MemoryCandidates:
     """Candidates by meaning and by words.
 
-    If `where` excludes most of them, more are taken; if it matches few memories, all of those are ranked. So
-    a filter hides no other hit.
+    If `where` excludes most of them, all that it matches are ranked if they are few, and else more are taken.
+    So a filter hides no other hit.
     """
     terms = asked.question.terms
     counts = tx.words.frequencies(terms)
@@ -169,7 +169,7 @@ def candidates(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int
         all_seen = len(by_words) < size and (found.cosines is None or len(found.cosines) < size)
         if len(found.wordings) >= enough or all_seen:
             return found
-        if size > CANDIDATES:
+        if len(found.wordings) * total <= len(seen) * FEW:  # by what was seen, few are admitted
             few = tx.memories.wordings(where, limit=FEW + 1)
             if len(few) <= FEW:
                 found.wordings = {owner: each.text for owner, each in few.items()}

@@ -204,9 +204,7 @@ class MemoryTable(MemoryFigures):
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:
         """Counts an access of each."""
-        touched = list(memory_ids)
-        self._sql.touch(touched, now)
-        self._ranks.touched(touched)
+        self._ranks.touched(self._sql.touch(list(memory_ids), now))
 
     def remove(self, memory_id: str) -> None:
         """Removes the row; versions, links and vectors go with it."""

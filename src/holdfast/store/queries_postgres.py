@@ -148,11 +148,12 @@ class PostgresQueries:
             )
         return values_of(Link, self.connection.execute(query))
 
-    def touch(self, memory_ids: Collection[str], now: datetime) -> None:
-        """Counts an access of each memory."""
+    def touch(self, memory_ids: Collection[str], now: datetime) -> list[Memory]:
+        """Counts an access of each memory; answers those that there are."""
         mine = (memories.c.space == self.space, self.one_of(memories.c.id, memory_ids))
         counted = {"accesses": memories.c.accesses + 1, "accessed_at": now}
-        self.connection.execute(update(memories).where(*mine).values(counted))
+        changed = update(memories).where(*mine).values(counted).returning(*memories.columns)
+        return values_of(Memory, self.connection.execute(changed))
 
     def projects(self, session_ids: Collection[str]) -> dict[str, str | None]:
         """The project of each of the sessions, if it has one."""

@@ -63,7 +63,10 @@ _COMPARABLE = (
     "AND state = 'active' AND (project IS NULL OR project = ?)"
 )
 _SUPERSEDING = f"SELECT {_columns(links)} FROM links WHERE space = ? AND kind = 'supersedes'"
-_TOUCH = f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE space = ? AND id {_AMONG}"
+_TOUCH = (
+    f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE space = ? AND id {_AMONG} "
+    f"RETURNING {_columns(memories)}"
+)
 _PROJECTS = f"SELECT id, project FROM sessions WHERE space = ? AND id {_AMONG}"
 # Looked up one by one: with a list of pairs as a condition, SQLite would read every message of the space.
 _MESSAGES_AT = (
@@ -201,9 +204,9 @@ class SqliteQueries:
         )
         return self._values(Link, both, *(self.space, json.dumps(list(memory_ids))) * 2)
 
-    def touch(self, memory_ids: Collection[str], now: datetime) -> None:
-        """Counts an access of each memory."""
-        self._driven(_TOUCH, to_text(now), self.space, json.dumps(list(memory_ids)))
+    def touch(self, memory_ids: Collection[str], now: datetime) -> list[Memory]:
+        """Counts an access of each memory; answers those that there are."""
+        return self._values(Memory, _TOUCH, to_text(now), self.space, json.dumps(list(memory_ids)))
 
     def projects(self, session_ids: Collection[str]) -> dict[str, str | None]:
         """The project of each of the sessions, if it has one."""

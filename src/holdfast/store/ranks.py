@@ -30,6 +30,10 @@ _COUNT = text(
     "changes = brief_totals.changes + excluded.changes"
 )
 _MOVE = text("UPDATE brief_ranks SET rank = :rank WHERE space = :space AND memory_id = :id")
+_MOVED = text(
+    "UPDATE brief_totals SET changes = changes + 1 WHERE space = :space AND project = "
+    "(SELECT shown_in FROM brief_ranks WHERE space = :space AND memory_id = :id)"
+)
 
 
 def rules(profile: Profile) -> str:
@@ -70,19 +74,21 @@ class RankTable(SpaceRows):
         """What supersedes these memories, or is superseded by them, may be another."""
         self._linked.update(memory_ids)
 
-    def touched(self, memory_ids: Collection[str]) -> None:
+    def touched(self, touched: Iterable[Memory]) -> None:
         """These memories were recalled once more; where that counts, it does so at every doubling."""
         if self._profile.block.layout != "rules-first":
             return
-        found = [each for each in self._sql.many(Memory, memory_ids) if each.accesses.bit_count() == 1]
+        found = [each for each in touched if each.accesses.bit_count() == 1]
         self.changed(*(each for each in found if each.id in self._changed))
         # Nothing but the rank depends on it: neither whether a memory is shown nor when it fades.
-        if only := {each.id: each for each in found if each.id not in self._changed}:
+        if only := [each for each in found if each.id not in self._changed]:
             from holdfast.domain.render import rank_of
 
-            rows = [{"id": each.id, "rank": rank_of(each, self._profile)[0]} for each in only.values()]
-            self._connection.execute(_MOVE, [{"space": self._space, **row} for row in rows])
-            self._tally((project, 0) for project in self._shown(list(only)).values())
+            rows = [
+                {"space": self._space, "id": each.id, "rank": rank_of(each, self._profile)} for each in only
+            ]
+            self._connection.execute(_MOVE, rows)
+            self._connection.execute(_MOVED, rows)
 
     def removing(self, memory_id: str) -> None:
         """A memory is about to be removed."""
@@ -152,15 +158,14 @@ class RankTable(SpaceRows):
         shown = memory.active and memory.confidence >= policy.floor and not led
         if not shown and fades is None:
             return None
-        from holdfast.domain.render import folded, rank_of
+        from holdfast.domain.render import folded, rank_of, size_of
 
-        rank, size = rank_of(memory, self._profile)
         return {
             "space": self._space,
             "memory_id": memory.id,
             "shown_in": (memory.project or "") if shown else None,
-            "rank": rank,
-            "size": size,
+            "rank": rank_of(memory, self._profile),
+            "size": size_of(memory, self._profile),
             "subject": folded(memory.subject) if memory.subject else "",
             "created_at": memory.created_at,
             "next_step_at": fades,

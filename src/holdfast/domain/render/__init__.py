@@ -1,7 +1,7 @@
 """Renders memories as prompt text. No stored text can break out of it."""
 
 from holdfast.domain.file_paths import file_name
-from holdfast.domain.render.blocks import Block, HitBlock, rank_of, render, render_hits
+from holdfast.domain.render.blocks import Block, HitBlock, rank_of, render, render_hits, size_of
 from holdfast.domain.render.escape import heading, inline, label, link_target, link_text, plain
 from holdfast.domain.render.layouts import folded
 
@@ -19,4 +19,5 @@ __all__ = [
     "rank_of",
     "render",
     "render_hits",
+    "size_of",
 ]

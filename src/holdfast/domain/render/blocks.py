@@ -87,16 +87,20 @@ def _eligible(memories: Sequence[Memory], profile: Profile) -> list[Memory]:
     return found if profile.policy.subject_is_key else list(one_spelling(found))
 
 
-def rank_of(memory: Memory, profile: Profile) -> tuple[str, int]:
-    """The rank of a memory among all of a space, as a text to sort by, and the tokens of its line.
+def rank_of(memory: Memory, profile: Profile) -> str:
+    """The rank of a memory among all of a space, as a text to sort by.
 
     This is the order of `render` without a subject, so that the highest ranked memories of a large space can
     be read from an index.
     """
-    layout = LAYOUTS[profile.block.layout]
-    line = layout.entry(memory, 0, Request(profile, "", 0, estimate_tokens)).line
-    key = (not memory.pinned, *layout.weight(memory, profile))
-    return "".join(map(_sortable, key)), estimate_tokens(line)
+    key = (not memory.pinned, *LAYOUTS[profile.block.layout].weight(memory, profile))
+    return "".join(map(_sortable, key))
+
+
+def size_of(memory: Memory, profile: Profile) -> int:
+    """The tokens of a memory's line."""
+    request = Request(profile, "", 0, estimate_tokens)
+    return estimate_tokens(LAYOUTS[profile.block.layout].entry(memory, 0, request).line)
 
 
 def _sortable(part: object) -> str:
