@@ -53,7 +53,7 @@ RULES: Mapping[str, Rule] = {
     "engine.administration": Rule((*ENGINE, "app.wiring")),
     "files.watcher": Rule((*ENGINE, "files", "app.paths", "app.wiring"), third_parties=True),
     "": Rule(("errors", "domain", "engine.memories", "client")),  # the package's own __init__
-    "client": Rule(("errors", "domain", "engine", "engine.ports", "wire"), third_parties=True),
+    "client": Rule((*ENGINE, "engine.memories", "wire"), third_parties=True),
     # What agents touch. The packages do not know each other; what is beside them ties them together.
     "agents.fail_open": Rule(()),
     "agents.capture_off": Rule(("app.paths",)),

@@ -1,30 +1,21 @@
 """`Client`: the memories of a space that a service keeps, with the verbs, values and errors of `Memories`."""
-# budget: a list of all verbs, each of which only asks the service for it.
+# budget: a list of all verbs.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from datetime import datetime
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
 from holdfast.domain.history import Story
-from holdfast.domain.jobs import Job, JobState
-from holdfast.domain.memory import (
-    Draft,
-    DraftFields,
-    LinkKind,
-    Memory,
-    Message,
-    Origin,
-    RevisionFields,
-    Session,
-    SessionFields,
-)
+from holdfast.domain.jobs import Job
+from holdfast.domain.memory import Draft, Memory, Message, Origin, Session
 from holdfast.domain.operations import Attempt, CooldownStatus, Event
 from holdfast.domain.outcomes import Outcome, Waiting
-from holdfast.domain.query import Filter, Order, QueryFields
+from holdfast.domain.query import EventFields, Filter, ListFields
 from holdfast.engine.brief import Brief
 from holdfast.engine.context import Context, ContextFields
 from holdfast.engine.erase import Erasure
@@ -32,6 +23,7 @@ from holdfast.engine.find import Details, Page
 from holdfast.engine.forget import Forgotten
 from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item
+from holdfast.engine.memories import Memories
 from holdfast.engine.recall import Recall
 from holdfast.engine.revise import Revised
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
@@ -39,22 +31,130 @@ from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.undo import Undone
 from holdfast.errors import Conflict
-from holdfast.wire.http_errors import ServiceConnection
+from holdfast.wire.http_errors import ServiceConnection, without_nulls
 from holdfast.wire.values import from_json
 
 if TYPE_CHECKING:
     import httpx2
 
 Value = TypeVar("Value")
+Given = ParamSpec("Given")
+#: Makes the result of a verb from the JSON of a response and the arguments of the call.
+Read = Callable[["Client", Any, Mapping[str, Any]], Value]
 
 _PAGE = 1_000
+_SPEAKER = ("origin", "session")
+
+
+def _verb(
+    of: Callable[Concatenate[Memories, Given], Value],
+    route: str,
+    read: Read[Value],
+    *,
+    query: Sequence[str] = (),
+    body: Sequence[str] = (),
+    renamed: Mapping[str, str] | None = None,
+    also: tuple[int, ...] = (),
+) -> Callable[Concatenate["Client", Given], Value]:
+    """The verb of `Memories` as a request, with the same signature and documentation.
+
+    Arguments go into the path and the headers, others into the query of a GET or DELETE, else into the body.
+    `query` and `body` say what is sent of the speaker.
+    """
+    method, path = route.split()
+    signature = inspect.signature(of)
+
+    @wraps(of)
+    def ask(client: "Client", /, *args: Given.args, **kwargs: Given.kwargs) -> Value:
+        given = dict(signature.bind(client, *args, **kwargs).arguments)
+        del given["self"]
+        given |= given.pop("fields", {})
+        sent = {(renamed or {}).get(name, name): value for name, value in given.items() if value is not None}
+        headers = {"Idempotency-Key": sent.pop("key")} if "key" in sent else {}
+        if "expect_version" in sent:
+            headers["If-Match"] = f'"{sent.pop("expect_version")}"'
+        parts = {name: quote(sent.pop(name), safe="") for name in list(sent) if f"{{{name}}}" in path}
+        in_query, in_body = client._speaker(query), client._speaker(body)
+        if method in ("GET", "DELETE"):
+            told = client._line.ask(method, path.format(**parts), query=in_query | sent, headers=headers)
+        else:
+            told = client._line.ask(
+                method, path.format(**parts), query=in_query, body=in_body | sent, headers=headers, also=also
+            )
+        return read(client, told, given)
+
+    return ask
+
+
+def _same(
+    of: Callable[Concatenate[Memories, Given], Value],
+) -> Callable[[Callable[Concatenate["Client", Given], Value]], Callable[Concatenate["Client", Given], Value]]:
+    """Declares a method that has the signature and documentation of a verb of `Memories`."""
+    return wraps(of)
+
+
+def _value(kind: type[Value]) -> Read[Value]:
+    """Reads a value that does not name its space."""
+    return lambda client, told, given: from_json(kind, told, **given)
+
+
+def _owned(kind: type[Value]) -> Read[Value]:
+    """Reads a value of the space, whose name the service leaves out."""
+    return lambda client, told, given: client._read(kind, told, **given)
+
+
+def _owned_list(kind: type[Value], name: str) -> Read[list[Value]]:
+    return lambda client, told, given: [client._read(kind, each) for each in told[name]]
+
+
+def _outcome(client: "Client", told: Any, given: Mapping[str, Any]) -> Outcome:
+    """From a response whose own fields are the memory's, or from a problem that names the known one."""
+    match told.get("outcome"):
+        case None:
+            raise Conflict(told["detail"])
+        case "update_suggested":
+            told = {**told, "known": told["memory"], "memory": None}
+        case "refused":
+            known = {"known_id": told.get("id"), "deleted": told.get("deleted")}
+            told = {"outcome": "refused", "memory": None, "reason": told["detail"], **known}
+        case _:
+            told = {**told, "memory": told}
+    outcome: Outcome = from_json(Outcome, told, space=client.space)
+    return outcome
+
+
+def _waiting(client: "Client", told: Any) -> Waiting:
+    outcome = _outcome(client, told, {})
+    assert isinstance(outcome, Waiting)
+    return outcome
+
+
+def _revised(client: "Client", told: Any, given: Mapping[str, Any]) -> Revised | Waiting:
+    if "outcome" in told:
+        return _waiting(client, told)
+    return Revised(client._read(Memory, told), client._read(Memory, told["previous"]))
+
+
+def _details(client: "Client", told: Any, given: Mapping[str, Any]) -> Details:
+    return client._read(Details, {**told, "memory": told}, memory=told["id"])
+
+
+def _story(client: "Client", told: Any, given: Mapping[str, Any]) -> Story:
+    return client._read(Story, told, memory=told["memory"]["id"])
+
+
+def _cooldowns(client: "Client", told: Any, given: Mapping[str, Any]) -> list[CooldownStatus]:
+    return [
+        from_json(CooldownStatus, each, action=each["action"], service=each["service"])
+        for each in told["cooldowns"]
+    ]
 
 
 class Client:
     """The memories of one space, over HTTP.
 
     `token` says which space; where it reaches several, `space` names one. Close it, or use it as a context
-    manager, to let go of the connection.
+    manager, to let go of the connection. Arguments that only make sense in process are refused.
     """
 
     def __init__(
@@ -87,73 +187,59 @@ class Client:
             self._name = self.overview().space.name
         return self._name
 
-    def remember(
-        self,
-        content: str,
-        *,
-        message: str | None = None,
-        key: str | None = None,
-        anyway: bool = False,
-        **fields: Unpack[DraftFields],
-    ) -> Outcome:
-        """Keeps what `content` says, as a new memory or as more or less trust in a known one.
-
-        `fields` are those of a `Draft`: category, subject, summary, project, tags, confidence, importance,
-        doubtful.
-        """
-        body = {"content": content, **fields, "focus": self._project, "message": message, "anyway": anyway}
-        body |= self._speaker()
-        headers = {"Idempotency-Key": key} if key is not None else {}
-        told = self._line.ask("POST", "/memory/", body=body, headers=headers, also=(409,))
-        if "outcome" not in told:
-            raise Conflict(told["detail"])
-        return self._outcome(told)
-
-    def revise(
-        self,
-        memory_id: str,
-        content: str | None = None,
-        *,
-        expect_version: int | None = None,
-        **fields: Unpack[RevisionFields],
-    ) -> Revised | Waiting:
-        """Changes a memory and keeps what it was; `version` goes back to an earlier wording.
-
-        `fields` are those of a `Revision`: category, subject, summary, project, tags, add_tags, drop_tags,
-        confidence, importance, pinned, version.
-        """
-        body = {"content": content, **fields, **self._speaker()}
-        told = self._line.ask("PUT", _of(memory_id), body=body, headers=_expecting(expect_version))
-        if "outcome" in told:
-            waiting = self._outcome(told)
-            assert isinstance(waiting, Waiting)
-            return waiting
-        return Revised(self._read(Memory, told), self._read(Memory, told["previous"]))
-
-    def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
-        """Deletes a memory. It can be restored, unless the profile deletes for good."""
-        told = self._line.ask(
-            "DELETE", _of(memory_id), query=self._speaker(), headers=_expecting(expect_version)
-        )
-        return self._read(Forgotten, told)
-
-    def restore(self, memory_id: str) -> Memory:
-        """Brings a forgotten memory back."""
-        return self._read(Memory, self._line.ask("POST", f"{_of(memory_id)}/restore", query=self._speaker()))
-
-    def split(self, memory_id: str, number: int) -> Split:
-        """Makes a wording that was counted as a repetition a memory of its own."""
-        body, query = {"number": number}, self._speaker()
-        return self._read(Split, self._line.ask("POST", f"{_of(memory_id)}/split", body=body, query=query))
+    remember = _verb(Memories.remember, "POST /memory/", _outcome, body=(*_SPEAKER, "focus"), also=(409,))
+    revise = _verb(Memories.revise, "PUT /memory/{memory_id}", _revised, body=_SPEAKER)
+    forget = _verb(Memories.forget, "DELETE /memory/{memory_id}", _owned(Forgotten), query=_SPEAKER)
+    restore = _verb(Memories.restore, "POST /memory/{memory_id}/restore", _owned(Memory), query=_SPEAKER)
+    split = _verb(Memories.split, "POST /memory/{memory_id}/split", _owned(Split), query=_SPEAKER)
+    link = _verb(
+        Memories.link, "POST /memory/{from_id}/links", lambda client, told, given: bool(told["linked"]),
+        query=_SPEAKER, renamed={"to_id": "to"},
+    )  # fmt: skip
+    unlink = _verb(
+        Memories.unlink, "DELETE /memory/{from_id}/links/{to_id}",
+        lambda client, told, given: int(told["removed"]), query=_SPEAKER,
+    )  # fmt: skip
+    show = _verb(Memories.show, "GET /memory/{memory_id}", _details)
+    why = _verb(Memories.why, "GET /memory/{memory_id}/why", _story)
+    recall = _verb(Memories.recall, "POST /recall", _owned(Recall), body=("session", "project"))
+    brief = _verb(Memories.brief, "GET /brief", _value(Brief), query=("session", "project"))
+    inbox = _verb(Memories.inbox, "GET /inbox", _owned_list(Item, "waiting"))
+    approve = _verb(
+        Memories.approve,
+        "POST /inbox/approve",
+        _owned_list(Memory, "memories"),
+        renamed={"memory_ids": "ids"},
+    )
+    reject = _verb(
+        Memories.reject, "POST /inbox/reject", _owned_list(Memory, "memories"), renamed={"memory_ids": "ids"}
+    )
+    undo_session = _verb(Memories.undo_session, "POST /sessions/{session_id}/undo", _owned(Undone))
+    open_session = _verb(
+        Memories.open_session, "POST /sessions", _owned(Session), renamed={"session_id": "id"}
+    )
+    close_session = _verb(Memories.close_session, "POST /sessions/{session_id}/close", _owned(Session))
+    say_all = _verb(
+        Memories.say_all, "POST /sessions/{session_id}/messages",
+        lambda client, told, given: [from_json(Message, each) for each in told["messages"]],
+        renamed={"said": "messages"},
+    )  # fmt: skip
+    jobs = _verb(
+        Memories.jobs, "GET /jobs",
+        lambda client, told, given: [from_json(Job, each, payload={}) for each in told["jobs"]],
+    )  # fmt: skip
+    record_event = _verb(Memories.record_event, "POST /events", _value(Event), body=("session",))
+    record_attempt = _verb(Memories.record_attempt, "POST /cooldowns", _value(Attempt), body=("session",))
+    cooldowns = _verb(Memories.cooldowns, "GET /cooldowns", _cooldowns)
+    overview = _verb(
+        Memories.overview, "GET /stats",
+        lambda client, told, given: from_json(Overview, told, profile_text=None, key=""),
+    )  # fmt: skip
 
     def promote(self, memory_id: str) -> Memory | Waiting:
         """Makes a memory of one project global."""
-        told = self._line.ask("POST", f"{_of(memory_id)}/promote", query=self._speaker())
-        if "outcome" not in told:
-            return self._read(Memory, told)
-        waiting = self._outcome(told)
-        assert isinstance(waiting, Waiting)
-        return waiting
+        told = self._line.ask("POST", f"{_of(memory_id)}/promote", query=self._speaker(_SPEAKER))
+        return _waiting(self, told) if "outcome" in told else self._read(Memory, told)
 
     def erasure(self, memory_id: str) -> Erasure:
         """What `erase` would remove."""
@@ -163,72 +249,19 @@ class Client:
         """Removes a memory and every trace of it, for good."""
         return from_json(Erasure, self._line.ask("POST", f"{_of(memory_id)}/erase"))
 
-    def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
-        """Links two memories; false when they were linked so already."""
-        told = self._line.ask(
-            "POST", f"{_of(from_id)}/links", body={"to": to_id, "kind": kind}, query=self._speaker()
-        )
-        return bool(told["linked"])
-
-    def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
-        """Removes links from one memory to another."""
-        place = f"{_of(from_id)}/links/{quote(to_id, safe='')}"
-        return int(self._line.ask("DELETE", place, query={"kind": kind, **self._speaker()})["removed"])
-
-    def find(
-        self,
-        where: Filter | None = None,
-        *,
-        order: Order = "category",
-        limit: int | None = None,
-        offset: int = 0,
-        as_of: datetime | None = None,
-    ) -> Page:
-        """The memories that `where` admits, now or as they were believed at a past moment."""
-        query = {**_filter(where or Filter()), "order": order, "as_of": _moment(as_of)}
+    @_same(Memories.find)
+    def find(self, where: Filter | None = None, **listing: Unpack[ListFields]) -> Page:
+        query = {**without_nulls(where or Filter()), **listing}
         query["state"], query["tag"] = query.pop("states"), query.pop("tags")
-        wanted = None if limit is None else offset + limit
-        found: list[Memory] = []
-        cursor, total = None, 0
-        while True:
-            page = self._line.ask("GET", "/memory/", query={**query, "limit": _PAGE, "cursor": cursor})
-            found += [self._read(Memory, each) for each in page["memories"]]
-            cursor, total = page["next"], page["total"]
-            if cursor is None or (wanted is not None and len(found) >= wanted):
-                return Page(tuple(found[offset:wanted]), total)
+        limit, offset = query.pop("limit", None), query.pop("offset", 0)
+        most = None if limit is None else offset + limit
+        found, total = self._pages("/memory/", "memories", most, **query)
+        return Page(tuple(self._read(Memory, each) for each in found[offset:]), total)
 
-    def show(self, memory_id: str) -> Details:
-        """One memory with its wordings and links."""
-        told = self._line.ask("GET", _of(memory_id))
-        return self._read(Details, {**told, "memory": told}, memory=told["id"])
-
-    def why(self, memory_id: str) -> Story:
-        """Where a memory came from, how its confidence came about, and which prompts it went into."""
-        told = self._line.ask("GET", f"{_of(memory_id)}/why")
-        return self._read(Story, told, memory=told["memory"]["id"])
-
-    def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
-        """What answers a question, remembered or said; of `project` and of none, unless `where` says more.
-
-        `fields` are those of a `Query`: limit, threshold, where, project, as_of, asked_at, messages.
-        """
-        where = fields.get("where")
-        body = {"query": query, **fields, "project": fields.get("project") or self._project}
-        body |= {"where": _filter(where) if where is not None else None, "session": self._session}
-        return self._read(Recall, self._line.ask("POST", "/recall", body=body))
-
-    def brief(
-        self, *, project: str | None = None, subject: str | None = None, budget: int | None = None
-    ) -> Brief:
-        """The block for a prompt, within its budget; in a session always the same one."""
-        query = {"project": project or self._project, "subject": subject, "budget": budget}
-        return from_json(Brief, self._line.ask("GET", "/brief", query={**query, "session": self._session}))
-
+    @_same(Memories.context)
     def context(self, said: Sequence[NewMessage | str], **fields: Unpack[ContextFields]) -> Context:
-        """What helps with the newest message and is new to this session, as a block for a prompt."""
         spoken = [NewMessage(role="user", content=one) if isinstance(one, str) else one for one in said]
-        body = {"messages": list(map(_message, spoken)), **fields}
-        body["project"] = fields.get("project") or self._project
+        body = {**self._speaker(("project",)), "messages": spoken, **without_nulls(fields)}
         place = "/context" if self._session is None else f"{_in(self._session)}/context"
         return self._read(Context, self._line.ask("POST", place, body=body))
 
@@ -236,63 +269,22 @@ class Client:
         """What others added since this session's brief, once; empty when there is nothing."""
         if self._session is None:
             return ""
-        place = f"{_in(self._session)}/delta"
-        return str(self._line.ask("GET", place, query={"project": self._project})["text"])
-
-    def inbox(self) -> list[Item]:
-        """What waits for a person, oldest first."""
-        return [self._read(Item, each) for each in self._line.ask("GET", "/inbox")["waiting"]]
-
-    def approve(self, *memory_ids: str) -> list[Memory]:
-        """Lets waiting memories in."""
-        told = self._line.ask("POST", "/inbox/approve", body={"ids": list(memory_ids)})
-        return [self._read(Memory, each) for each in told["memories"]]
-
-    def reject(self, *memory_ids: str) -> list[Memory]:
-        """Turns waiting memories down for good."""
-        told = self._line.ask("POST", "/inbox/reject", body={"ids": list(memory_ids)})
-        return [self._read(Memory, each) for each in told["memories"]]
-
-    def undo_session(self, session_id: str) -> Undone:
-        """Takes back what one session wrote."""
-        return self._read(Undone, self._line.ask("POST", f"{_in(session_id)}/undo"))
+        query = self._speaker(("project",))
+        return str(self._line.ask("GET", f"{_in(self._session)}/delta", query=query)["text"])
 
     def sessions(self, *, limit: int | None = None, offset: int = 0) -> list[Session]:
         """The sessions, the latest first."""
-        told = self._listed("/sessions", "sessions", None if limit is None else offset + limit)
+        told, _ = self._pages("/sessions", "sessions", None if limit is None else offset + limit)
         return [self._read(Session, each) for each in told[offset:]]
 
+    @_same(Memories.session)
     def session(self, session_id: str) -> Conversation:
-        """One session and what was said in it."""
         told = self._line.ask("GET", _in(session_id))
-        messages = self._listed(f"{_in(session_id)}/messages", "messages", None)
+        messages, _ = self._pages(f"{_in(session_id)}/messages", "messages", None)
         return self._read(Conversation, {"session": told, "messages": messages})
 
-    def open_session(
-        self, session_id: str | None = None, *, tier: int | None = None, **fields: Unpack[SessionFields]
-    ) -> Session:
-        """Begins a session of an agent, or goes on with one; `fields`: name, client, directory, project."""
-        told = self._line.ask("POST", "/sessions", body={"id": session_id, **fields, "tier": tier})
-        return self._read(Session, told)
-
-    def close_session(
-        self, session_id: str, *, exit_code: int | None = None, usage: Mapping[str, Any] | None = None
-    ) -> Session:
-        """Ends a session, with what it cost as far as that is known."""
-        body = {"exit_code": exit_code, "usage": dict(usage) if usage is not None else None}
-        return self._read(Session, self._line.ask("POST", f"{_in(session_id)}/close", body=body))
-
-    def say_all(self, session_id: str, said: Sequence[NewMessage]) -> list[Message]:
-        """Keeps messages of a session in one step and answers those that are new."""
-        body = {"messages": list(map(_message, said))}
-        told = self._line.ask("POST", f"{_in(session_id)}/messages", body=body)
-        return [from_json(Message, each) for each in told["messages"]]
-
+    @_same(Memories.say)
     def say(self, session_id: str, role: str, content: str, **fields: Unpack[MessageFields]) -> Message:
-        """Keeps a message of a session, so that memories can cite it; a known one is as it was said first.
-
-        `fields` are speaker, message_id and said_at.
-        """
         message_id = fields.get("message_id")
         message_id = message_id if message_id is not None else uuid4().hex
         said = replace(NewMessage(role=role, content=content, **fields), message_id=message_id)
@@ -300,49 +292,12 @@ class Client:
             return new[0]
         return from_json(Message, self._line.ask("GET", f"/messages/{quote(message_id, safe='')}"))
 
-    def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
-        """The jobs in one state, oldest first."""
-        told = self._line.ask("GET", "/jobs", query={"state": state, "limit": limit})
-        return [from_json(Job, each, payload={}) for each in told["jobs"]]
-
-    def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
-        """Keeps what happened to a service, or in general."""
-        body = {"level": level, "content": content, "service": service, "session": self._session}
-        return from_json(Event, self._line.ask("POST", "/events", body=body))
-
-    def events(
-        self,
-        *,
-        level: str | None = None,
-        service: str | None = None,
-        session: str | None = None,
-        limit: int | None = None,
-        offset: int = 0,
-    ) -> list[Event]:
-        """What happened, the latest first."""
-        wanted = None if limit is None else offset + limit
-        told = self._listed("/events", "events", wanted, level=level, service=service, session=session)
+    @_same(Memories.events)
+    def events(self, **listing: Unpack[EventFields]) -> list[Event]:
+        query: dict[str, Any] = {**listing}
+        limit, offset = query.pop("limit", None), query.pop("offset", 0)
+        told, _ = self._pages("/events", "events", None if limit is None else offset + limit, **query)
         return [from_json(Event, each) for each in told[offset:]]
-
-    def record_attempt(
-        self, action: str, service: str, succeeded: bool, *, content: str | None = None
-    ) -> Attempt:
-        """Keeps that an action was taken on a service, so that it is not taken too often."""
-        body = {"action": action, "service": service, "succeeded": succeeded, "content": content}
-        told = self._line.ask("POST", "/cooldowns", body={**body, "session": self._session})
-        return from_json(Attempt, told, action=action, service=service)
-
-    def cooldowns(self, *, service: str | None = None) -> list[CooldownStatus]:
-        """The actions inside their window, by service, and whether another one is allowed."""
-        told = self._line.ask("GET", "/cooldowns", query={"service": service})
-        return [
-            from_json(CooldownStatus, each, action=each["action"], service=each["service"])
-            for each in told["cooldowns"]
-        ]
-
-    def overview(self) -> Overview:
-        """The space and how much is in it."""
-        return from_json(Overview, self._line.ask("GET", "/stats"), profile_text=None, key="")
 
     def export(self) -> Iterator[str]:
         """The whole space as lines of an archive."""
@@ -358,11 +313,11 @@ class Client:
     ) -> list[ImportResult]:
         """Remembers drafts from elsewhere, each with its line number; `review` sends them to the inbox."""
         given = list(drafts)
-        body = {"drafts": [_draft(draft) for _, draft in given], "review": review}
+        body = {"drafts": [draft for _, draft in given], "review": review}
         told = self._line.ask("POST", "/import", body=body)["drafts"]
-        lines = (line for line, _ in given)
         return [
-            self._read(ImportResult, {**each, "line": line}) for line, each in zip(lines, told, strict=True)
+            self._read(ImportResult, {**each, "line": line})
+            for (line, _), each in zip(given, told, strict=True)
         ]
 
     def close(self) -> None:
@@ -378,36 +333,25 @@ class Client:
         self.close()
 
     def _read(self, kind: type[Value], told: Any, **given: Any) -> Value:
-        """A value that belongs to the space, whose name the answers leave out."""
-        return from_json(kind, told, space=self.space, **given)
+        return from_json(kind, told, **given, space=self.space)
 
-    def _outcome(self, told: dict[str, Any]) -> Outcome:
-        """From an answer whose own fields are the memory's, or from a problem that names the known one."""
-        match told["outcome"]:
-            case "update_suggested":
-                told = {**told, "known": told["memory"], "memory": None}
-            case "refused":
-                known = {"known_id": told.get("id"), "deleted": told.get("deleted")}
-                told = {"outcome": "refused", "memory": None, "reason": told["detail"], **known}
-            case _:
-                told = {**told, "memory": told}
-        outcome: Outcome = from_json(Outcome, told, space=self.space)
-        return outcome
+    def _speaker(self, names: Sequence[str]) -> dict[str, Any]:
+        speaker = {"origin": self._origin, "session": self._session, "project": self._project}
+        speaker["focus"] = self._project
+        return {name: speaker[name] for name in names}
 
-    def _speaker(self) -> dict[str, Any]:
-        return {"origin": self._origin, "session": self._session}
-
-    def _listed(self, path: str, name: str, most: int | None, **query: Any) -> list[dict[str, Any]]:
-        """The first `most` of a list that comes in pages."""
+    def _pages(
+        self, path: str, name: str, most: int | None, **query: Any
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The first `most` of a list that comes in pages, and how many there are in all."""
         found: list[dict[str, Any]] = []
-        cursor = None
-        while most is None or len(found) < most:
+        cursor, total = None, 0
+        while True:
             page = self._line.ask("GET", path, query={**query, "limit": _PAGE, "cursor": cursor})
             found += page[name]
-            cursor = page["next"]
-            if cursor is None:
-                break
-        return found[:most]
+            cursor, total = page["next"], page.get("total", 0)
+            if cursor is None or (most is not None and len(found) >= most):
+                return found[:most], total
 
 
 def _of(memory_id: str) -> str:
@@ -416,38 +360,3 @@ def _of(memory_id: str) -> str:
 
 def _in(session_id: str) -> str:
     return f"/sessions/{quote(session_id, safe='')}"
-
-
-def _expecting(version: int | None) -> dict[str, str]:
-    return {} if version is None else {"If-Match": f'"{version}"'}
-
-
-def _moment(value: datetime | None) -> str | None:
-    return None if value is None else value.isoformat()
-
-
-def _filter(where: Filter) -> dict[str, Any]:
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in asdict(where).items()
-        if value is not None and name != "proposals"
-    } | {"states": list(where.states), "tags": list(where.tags)}
-
-
-def _message(said: NewMessage) -> dict[str, Any]:
-    told = {
-        "role": said.role,
-        "content": said.content,
-        "speaker": said.speaker,
-        "id": said.message_id,
-        "said_at": _moment(said.said_at),
-    }
-    return {name: value for name, value in told.items() if value is not None}
-
-
-def _draft(draft: Draft) -> dict[str, Any]:
-    told = asdict(draft) | {"tags": list(draft.tags)}
-    return {name: told[name] for name in _DRAFTED if told[name] is not None}
-
-
-_DRAFTED = ("content", *(name for name in DraftFields.__annotations__ if name != "doubtful"))

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from holdfast import errors
 from holdfast.errors import HoldfastError, Invalid, Unavailable, UnknownCategory
+from holdfast.wire.values import is_value, parts_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -134,13 +136,12 @@ class ServiceConnection:
         """The same, as it came."""
         import httpx2
 
-        given = {name: value for name, value in (query or {}).items() if value is not None}
         try:
             answer = self._http.request(
                 method,
                 f"/api{path}",
-                params={**self._space, **given},
-                json=_detail(body) if body is not None else None,
+                params={**self._space, **without_nulls(query or {})},
+                json=without_nulls(body),
                 headers={**self._headers, **(headers or {})},
             )
         except httpx2.HTTPError as error:
@@ -161,12 +162,13 @@ class ServiceConnection:
             ) from None
 
 
-def _detail(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is none, and times as text."""
-    from datetime import datetime
-
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in body.items()
-        if value is not None
-    }
+def without_nulls(value: Any) -> Any:
+    """A value in JSON's terms without fields that are null, which have a default at the service."""
+    kind: Any = type(value)
+    if is_value(kind):
+        value = {part.name: getattr(value, part.attribute) for part in parts_of(kind)}
+    if isinstance(value, Mapping):
+        return {name: without_nulls(each) for name, each in value.items() if each is not None}
+    if isinstance(value, list | tuple):
+        return [without_nulls(each) for each in value]
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -47,6 +47,10 @@ SHAPES: dict[str, JsonShape] = {
     "Session": JsonShape(left_out=("space",)),
     "Message": JsonShape(left_out=("off_record",), computed={"redacted": "said_at"}),
     "Entry": JsonShape(left_out=("memory",)),
+    # What a client sends.
+    "Draft": JsonShape(left_out=("source", "doubtful")),
+    "Filter": JsonShape(left_out=("proposals",)),
+    "NewMessage": JsonShape(renamed={"message_id": "id"}),
     # Outcomes name themselves, and `memory` is what was stored, or null.
     "Added": JsonShape(constants={"outcome": "added"}),
     "Reinforced": JsonShape(constants={"outcome": "reinforced"}),
