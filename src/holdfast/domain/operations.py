@@ -10,7 +10,7 @@ from holdfast.domain.subjects import subject_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that an agent or a person saw happen."""
+    """Something that happened to a service, as seen by an agent or a person."""
 
     id: str
     level: str
@@ -22,7 +22,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An action that was taken on a service, whether it helped or not."""
+    """An action that was taken on a service, successful or not."""
 
     id: str
     action: str
@@ -40,7 +40,7 @@ class CooldownStatus:
     service: str
     cooldown: Cooldown
     free_at: datetime | None  # None: allowed now
-    attempts: tuple[Attempt, ...]  # inside the window, the newest first
+    attempts: tuple[Attempt, ...]  # within the window, newest first
 
     @property
     def allowed(self) -> bool:
@@ -55,7 +55,7 @@ def window(cooldown: Cooldown) -> timedelta:
 def cooldown_statuses(
     attempts: Iterable[Attempt], cooldowns: Iterable[Cooldown], now: datetime
 ) -> list[CooldownStatus]:
-    """Each service and action of which something lies inside the window, by name, as it was spelt first."""
+    """The status of each service and action with an attempt within its window, by name."""
     by_name = {cooldown.name: (place, cooldown) for place, cooldown in enumerate(cooldowns)}
     groups: dict[tuple[str, int], list[Attempt]] = {}
     spelt: dict[str, str] = {}

@@ -1,8 +1,8 @@
-"""Which candidates a reader is asked about: those whose reading may change what is found.
+"""Chooses the candidates that the built-in reader checks: those whose result may change the hits.
 
-What the reader will say of a candidate is expected from its cosine and its words. Where even luck would not
-make an answer of any, nothing is read; where one surely leads, the rest need not be. All figures are fitted
-on the validation part of the training data.
+The reader's result is predicted from cosine and words. If no candidate could become an answer even with luck,
+none is checked; if one clearly leads, the others need not be. All constants were fitted on the validation
+part of the training data.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,33 +10,33 @@ from dataclasses import dataclass
 
 from holdfast.domain.ranking import ANSWER, HELPS, MAX_ODDS
 
-_LEAST_ERROR, _ERROR_EACH, _ERROR_FROM = 0.38, 0.41, -4.0  # the usual error of an expectation grows with it
-# By how many of these errors an expectation may be wrong before it is gone by.
-_SILENT = 1.5  # too low, where nothing is answered
-_ANSWERED = 1.0  # too high, where something is answered
-_LEADS = 2.0  # either, where one candidate comes first
-_ENTERS = 1.0  # too low, where one stays below the first few
-_PAGE = 5  # candidates that a page shows
-_HELPS = 1.0  # log odds of one that surely helps
+_LEAST_ERROR, _ERROR_EACH, _ERROR_FROM = 0.38, 0.41, -4.0  # the usual error of a prediction grows with it
+# How many of these errors a prediction may be wrong by.
+_SILENT = 1.5  # too low, if there is no answer
+_ANSWERED = 1.0  # too high, if there is one
+_LEADS = 2.0  # either, if one candidate leads
+_ENTERS = 1.0  # too low, if a candidate is below the page
+_PAGE = 5  # candidates on a page
+_HELPS = 1.0  # log odds of one that certainly helps
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What is known of a candidate before it is read."""
+    """What is known of a candidate before it is checked."""
 
     relevance: float
     cosine: float
-    words: float  # the part of the relevance that shared words make
+    words: float  # the share of words in the relevance
 
     @property
     def expected(self) -> float:
-        """The log odds that a reader will probably give."""
+        """The predicted log odds of the reader."""
         words = min(self.words, 0.5)
         return -3.73 - 0.46 * self.cosine + 10.24 * self.cosine**2 + 4.94 * words
 
 
 class ReadingPlan:
-    """The log odds of some candidates, read or expected; `floor_of` says what they come to together."""
+    """The log odds of some candidates, checked or predicted; `floor_of` gives the floor for all together."""
 
     def __init__(self, candidates: Sequence[Unread], floor_of: Callable[[Sequence[float]], float]) -> None:
         self._candidates = candidates
@@ -46,11 +46,11 @@ class ReadingPlan:
 
     @property
     def floor(self) -> float:
-        """The least relevance that counts as an answer."""
+        """The minimum relevance of an answer."""
         return self._floor_of(self.odds)
 
     def next(self) -> int | None:
-        """The place of the candidate to be read next; none, when no reading is likely to change anything."""
+        """The candidate to check next; None if no check is likely to change anything."""
         if self._floor_of(self._shifted(_SILENT)) != ANSWER:
             return None
         unread = [place for place, error in enumerate(self._errors) if error]
@@ -63,7 +63,7 @@ class ReadingPlan:
         return max(unread, key=lambda place: high[place], default=None)
 
     def _may_enter_the_page(self, leader: int, unread: Sequence[int]) -> bool:
-        """Whether a reading may bring one among the first few; where the first surely helps, nobody minds."""
+        """Whether a check may bring a candidate onto the page; not asked if the first certainly helps."""
         if not self._errors[leader] and self.odds[leader] >= _HELPS:
             return False
         likely, high = self._relevances(0.0), self._relevances(_ENTERS)
@@ -71,12 +71,12 @@ class ReadingPlan:
         return any(likely[place] < last < high[place] for place in unread)
 
     def read(self, place: int, odds: float) -> None:
-        """Notes what the reader said of a candidate."""
+        """Records the reader's result for a candidate."""
         self.odds[place] = odds
         self._errors[place] = 0.0
 
     def _shifted(self, errors: float) -> list[float]:
-        """The odds, if all that are expected are wrong by so many errors."""
+        """The log odds, if all predictions are wrong by so many errors."""
         both = zip(self.odds, self._errors, strict=True)
         return [min(max(odds + errors * error, -MAX_ODDS), MAX_ODDS) for odds, error in both]
 

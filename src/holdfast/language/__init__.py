@@ -1,1 +1,1 @@
-"""What texts say: statements compared, conversations read, questions and days understood. Pure: no store."""
+"""Text analysis: comparing statements, extracting facts, parsing questions and dates. Pure: no store."""

@@ -1,7 +1,7 @@
-"""Cuts a session into chunks: what is new, with a little of what came before.
+"""Cuts a session into chunks: new messages, with a little of what came before.
 
-Only what people and agents said is a source: never system prompts, tool output, text that programs put into
-a person's message, or quotations of our own memories. Knows messages, not how they are stored.
+Only text that people and agents wrote themselves is used: no system prompts, tool output, text that programs
+added to a person's message, or quotations of our own memories. Knows messages, not how they are stored.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ from holdfast.language.sentences import MOST_CHARACTERS
 PERSON = "user"
 AGENT = "assistant"
 TOKENS = 500  # of a chunk
-_READ = 8 * MOST_CHARACTERS  # characters in which the words of a person are looked for
-OVERLAP = 100  # tokens of it that stood in the one before
-_TAIL = 400  # characters that are left of a long message where it is only context
+_READ = 8 * MOST_CHARACTERS  # characters of a message that are searched for a person's own text
+OVERLAP = 100  # tokens of context from the chunk before
+_TAIL = 400  # characters of a long message that is only context
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Messages that are new, and the ones before them that help to understand them."""
+    """New messages, and earlier ones for context."""
 
     context: tuple[Message, ...]
     new: tuple[Message, ...]
@@ -33,7 +33,7 @@ class Chunk:
 
 
 def sources(messages: Sequence[Message]) -> list[Message]:
-    """What of the messages somebody said himself; the rest, and the end of what is too long, is no source."""
+    """The messages with only the speaker's own text; others, and the end of a long text, are left out."""
     found = []
     for message in messages:
         text = (message.content or "") if not message.off_record else ""
@@ -49,9 +49,9 @@ def sources(messages: Sequence[Message]) -> list[Message]:
 def chunks(
     before: Sequence[Message], new: Sequence[Message], estimate: Estimate = estimate_tokens
 ) -> Iterator[Chunk]:
-    """`new` in pieces of about 500 tokens; each begins with about 100 of what came before it.
+    """`new` in chunks of about 500 tokens, each with about 100 tokens of context.
 
-    None is longer than `MOST_CHARACTERS`, whatever a token is.
+    No chunk is longer than `MOST_CHARACTERS`, however long a token is.
     """
     spoken = sources(new)
     earlier = sources(before)
@@ -61,7 +61,7 @@ def chunks(
         context = _tail([*earlier, *spoken[:start]], estimate, MOST_CHARACTERS - size)
         size += sum(len(message.content or "") for message in context)
         room = TOKENS - sum(estimate(message.content or "") for message in context)
-        end = start + 1  # one message is never cut: a sentence keeps its place in it
+        end = start + 1  # a message is never split, so that positions in it stay valid
         used = estimate(spoken[start].content or "")
         while end < len(spoken):
             used += estimate(spoken[end].content or "")
@@ -74,7 +74,7 @@ def chunks(
 
 
 def _tail(messages: Sequence[Message], estimate: Estimate, most: int) -> list[Message]:
-    """The last messages, about `OVERLAP` tokens of them and the last one in any case that it fits."""
+    """The last messages, of about `OVERLAP` tokens; at least the last one, if it fits."""
     found: list[Message] = []
     used = 0
     for message in reversed(messages):

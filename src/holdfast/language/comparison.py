@@ -1,7 +1,4 @@
-"""What goes into a comparison and what comes out of it.
-
-Knows nothing about how a verdict is reached.
-"""
+"""The input and output of a comparison of two statements. Knows nothing about how a verdict is reached."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from typing import Literal
 
 Relation = Literal["same", "contradicts", "distinct"]
 
-#: Why a verdict is "distinct" although it was a near call.
+#: Reasons of "distinct" verdicts that were near calls.
 NEARLY_SAME, NEARLY_CONTRADICTS = "nearly the same", "nearly a contradiction"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A text that claims something, with the labels its owner gave it."""
+    """A text that claims something, with its labels."""
 
     text: str
     subject: str | None = None  # the service, person or topic it is filed under
@@ -25,11 +22,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a draft is to something known, and why."""
+    """How a draft relates to a known statement, and why."""
 
     relation: Relation
     certain: bool  # False: a near call; keep both and link them as related
     similarity: float  # 0..1, how likely they say the same
     reasons: tuple[str, ...] = ()  # short plain-English evidence
     judge: str = ""  # the model and version that decided; empty for an exact rule
-    probability: float = 1.0  # of the relation, as the judge sees it
+    probability: float = 1.0  # of the relation, according to the judge

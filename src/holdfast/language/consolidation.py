@@ -1,6 +1,6 @@
-"""Two memories that could be one: which of them would stay, in which wording, and why.
+"""Proposals to merge two memories: which one to keep, with which text, and why. Pure.
 
-Pure: proposes, and decides nothing. A person does, in the inbox; until then both stay as they are.
+A person decides about a proposal in the inbox; until then both memories stay as they are.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from holdfast.domain.subjects import subject_key
 from holdfast.domain.text import normal_form
 from holdfast.language.comparison import Verdict
 
-#: How long a contradiction may stand open before it is proposed that the newer word counts.
+#: How long a contradiction stays open before it is proposed to drop the older memory.
 SETTLED_AFTER = timedelta(days=14)
 _CONTRADICTS = " contradicts the older "
 
@@ -23,7 +23,7 @@ class Proposal:
 
     kept: Memory
     dropped: Memory
-    wording: Memory  # the one of the two that says it better
+    wording: Memory  # the memory whose text is used
     reason: str
 
     @property
@@ -40,11 +40,11 @@ class Proposal:
 
     @property
     def outdates(self) -> bool:
-        """Whether what stays contradicts what goes; else they say the same."""
+        """Whether the kept memory contradicts the dropped one; else they are duplicates."""
         return _CONTRADICTS in self.reason
 
     def draft(self) -> Draft:
-        """The proposed memory: what is known of both, in one wording."""
+        """The merged memory as a draft."""
         return Draft(
             content=self.wording.content,
             summary=self.wording.summary or self.kept.summary or self.dropped.summary,
@@ -59,12 +59,12 @@ class Proposal:
 
 
 def pair_id(one: str, other: str) -> str:
-    """The id of a pair, whichever comes first: it is proposed once, and the answer remembered by it."""
+    """The id of a pair, independent of its order; a proposal and its answer are stored by it."""
     return f"tend-{sha256(' '.join(sorted((one, other))).encode()).hexdigest()[:24]}"
 
 
 def may_be_one(one: Memory, other: Memory) -> bool:
-    """Whether it makes sense to compare two: in use, of one project, and not about two different things."""
+    """Whether two memories are worth comparing: in use, of one project, and not about different things."""
     subjects = {subject_key(memory.subject) for memory in (one, other) if memory.subject}
     return (
         one.id != other.id
@@ -77,7 +77,7 @@ def may_be_one(one: Memory, other: Memory) -> bool:
 
 
 def duplicate(one: Memory, other: Memory, verdict: Verdict) -> Proposal | None:
-    """What to propose of two that say the same; none, when they do not, or not surely."""
+    """The proposal for two duplicates; None if they are not certain duplicates."""
     if verdict.relation != "same" or not verdict.certain:
         return None
     kept, dropped = sorted((one, other), key=_standing, reverse=True)
@@ -88,7 +88,7 @@ def duplicate(one: Memory, other: Memory, verdict: Verdict) -> Proposal | None:
 
 
 def outdated(newer: Memory, older: Memory, now: datetime) -> Proposal | None:
-    """What to propose of a memory that a newer one contradicts and that nobody confirmed for a while."""
+    """The proposal for an older memory that a newer one contradicts and that nobody confirmed for a while."""
     in_time = (
         older.unconfirmed_for(newer.created_at) > timedelta() and now - newer.created_at >= SETTLED_AFTER
     )
@@ -101,7 +101,7 @@ def outdated(newer: Memory, older: Memory, now: datetime) -> Proposal | None:
 
 
 def united(proposal: Proposal, waiting: Memory, now: datetime) -> Memory:
-    """What stays, with all that was proposed and confirmed by whoever approved it."""
+    """The kept memory with everything that was proposed, confirmed by the approval."""
     kept, dropped = proposal.kept, proposal.dropped
     accesses = [each.accessed_at for each in (kept, dropped) if each.accessed_at is not None]
     after = replace(
@@ -119,7 +119,7 @@ def united(proposal: Proposal, waiting: Memory, now: datetime) -> Memory:
 
 
 def _standing(memory: Memory) -> tuple[bool, bool, float, float, str]:
-    """Who stays: what is pinned, a person's word, the more certain, the older."""
+    """The sort key for which memory to keep: pinned, a person's, more confident, older."""
     return (
         memory.pinned,
         memory.source.origin in PEOPLE,
@@ -130,6 +130,6 @@ def _standing(memory: Memory) -> tuple[bool, bool, float, float, str]:
 
 
 def _fuller(kept: Memory, dropped: Memory) -> Memory:
-    """Whose wording loses less; among equals that of the one that stays."""
+    """The memory whose text loses less; if equal, the kept one."""
     ours, theirs = set(normal_form(kept.content).split()), set(normal_form(dropped.content).split())
     return dropped if len(theirs - ours) > len(ours - theirs) else kept

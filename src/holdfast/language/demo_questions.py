@@ -1,6 +1,6 @@
-"""Questions that a person's own past can answer: about what was special to a session of theirs.
+"""Suggests questions that a person's own sessions can answer.
 
-Pure. A word tells much when it was said often in one session and in few others.
+Pure. A word is distinctive if it was said often in one session and in few others.
 """
 
 import math
@@ -12,20 +12,20 @@ from typing import Final
 from holdfast.domain.secrets import redact
 from holdfast.domain.terms import STOP_WORDS, folded, stem
 
-_MOST_TEXT: Final = 400  # characters of a message that are looked at: people say first what it is about
+_MOST_TEXT: Final = 400  # characters of a message that are read: people say first what it is about
 _WORD = re.compile(r"[^\W\d_]{3,24}(?:['’-][^\W\d_]+)?")
 _AROUND: Final = ".,;:!?()[]{}\"'`*“”„«»"
-#: Words of every conversation with an agent; what was said about them tells nothing.
+#: Words of every conversation with an agent, which are not distinctive.
 _WORN: Final = frozenset(
     "please thanks thank hello yes okay sure just now here make need want like use using try let get got "
     "know way thing something good great also more some all new file code run test fix add change check "
     "look see first next again still only very much many well done work works working".split()
 )
-_NAMED: Final = 1.5  # how much more a name tells, inside of a sentence
+_NAMED: Final = 1.5  # how much more a name counts, inside of a sentence
 
 
 def questions(sessions: Sequence[Sequence[str]], most: int = 5) -> list[str]:
-    """Up to `most` questions, the most telling first, each about another session's messages."""
+    """Up to `most` questions, the most distinctive first, each about another session."""
     said = [[list(_telling_words(text)) for text in texts] for texts in sessions]
     often = [Counter(stem(folded(word)) for words in texts for word in words) for texts in said]
     spread = Counter(base for counts in often for base in counts)
@@ -43,7 +43,7 @@ def questions(sessions: Sequence[Sequence[str]], most: int = 5) -> list[str]:
 def _asked(
     words: Sequence[str], counts: Counter[str], spread: Counter[str], sessions: int
 ) -> tuple[float, str]:
-    """How much the two most telling words of a message tell, and the words."""
+    """The score of a message's two most distinctive words, and the words."""
     weights: dict[str, float] = {}
     for word in words:
         base = stem(folded(word))
@@ -56,7 +56,7 @@ def _asked(
 
 
 def _telling_words(text: str) -> Iterator[str]:
-    """The words that could say what a message is about; none of one that holds a secret or is no prose."""
+    """The words that could say what a message is about; none if it has a secret or is no prose."""
     start = text.strip()[:_MOST_TEXT]
     if "```" in start or redact(start).text != start:
         return
@@ -68,7 +68,7 @@ def _telling_words(text: str) -> Iterator[str]:
 
 
 def _prose(text: str) -> Iterable[str]:
-    """The words of lines that read like sentences: commands and logs have too much between words."""
+    """The words of lines that are sentences, not commands or logs."""
     for line in text.split("\n"):
         letters = sum(letter.isalpha() or letter.isspace() for letter in line)
         if letters >= 0.8 * len(line):

@@ -1,6 +1,6 @@
-"""Makes drafts of a message: what a finder marks in it, worded to stand alone, with its category and project.
+"""Makes drafts from the facts that a finder marks in a message: self-contained, with category and project.
 
-Every name, number and day in them stands in the conversation. How memories are stored is not known here.
+Every name, number and date of a draft occurs in the conversation. Knows nothing of how memories are stored.
 """
 
 import re
@@ -17,13 +17,13 @@ from holdfast.language.phrases import begins, phrases
 from holdfast.language.sentences import spans
 from holdfast.language.wording import Utterance, worded
 
-_CONTEXT = 2  # messages that one is read with
-# How our finder and the models begin what a person says of himself.
+_CONTEXT = 2  # messages of context
+# How facts about the user begin.
 _THE_PERSON = re.compile(r"The user\b(?! interface)")
-# What points at where it was said.
+# Words that refer to the place where it was said.
 _OF_THIS_PLACE = re.compile(r"\b(?:we|our|here|this project)\b", re.IGNORECASE)
 
-#: What a kind becomes in a profile that has no category of its name: the first one that there is.
+#: Categories for a kind that the profile has no category for: the first that exists is used.
 _NEAREST: Mapping[str, tuple[str, ...]] = {
     "decision": ("decision", "project", "context"),
     "insight": ("insight", "fact", "context", "project"),
@@ -38,7 +38,7 @@ _NEAREST: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """A memory in the making; its words as `Worded` has them."""
+    """A fact, worded to stand alone, with the part of the message that it was made of."""
 
     content: str
     kind: str
@@ -56,7 +56,7 @@ class FoundDraft:
 
 
 def extract(before: Sequence[Utterance], turn: Utterance, finder: FactFinder) -> list[Extracted]:
-    """What is worth keeping of a message that follows others, in the order in which it was said.
+    """The facts of a message that follows others, in its order.
 
     Raises: Unavailable, as the finder.
     """
@@ -78,17 +78,17 @@ def extract(before: Sequence[Utterance], turn: Utterance, finder: FactFinder) ->
 
 
 def _tells(longer: Extracted, shorter: Extracted) -> bool:
-    """Whether a memory begins with all that another one of the same message says."""
+    """Whether one fact begins with all that another one of the same message says."""
     return longer is not shorter and longer.content.startswith(f"{shorter.content} ")
 
 
 def takes_back(text: str) -> bool:
-    """Whether a person's message begins by taking back the one before."""
+    """Whether a person's message begins by retracting the one before."""
     return begins("retracted", text)
 
 
 def _taken_back_to(turn: Utterance) -> int:
-    """The place in a person's message up to which it is taken back further on in itself."""
+    """The position in a person's message up to which the message itself retracts what it said."""
     if turn.role != "user" or phrases("retracted").search(turn.text) is None:
         return 0
     later = [start for start, end in spans(turn.text) if takes_back(turn.text[start:end])]
@@ -98,7 +98,7 @@ def _taken_back_to(turn: Utterance) -> int:
 def findings(
     place: int, spoken: Sequence[Message], session: Session, profile: Profile, finder: FactFinder
 ) -> list[FoundDraft]:
-    """What is to be remembered of a message; nothing of one that the person's next message takes back.
+    """The drafts of a message; none if the person's next message retracts it.
 
     Raises: Unavailable, as the finder.
     """
@@ -116,7 +116,7 @@ def findings(
 
 
 def news_of(spoken: Sequence[Message], place: int, start: int = 0, end: int | None = None) -> News:
-    """A part of a message, or all of it, as our finder reads it beside memories."""
+    """A part of a message, or all of it, in the form that the finder compares with memories."""
     text = spoken[place].content or ""
     before = spoken[place - 1].content or "" if place else ""
     role = spoken[place].role
@@ -128,7 +128,7 @@ def _turn(message: Message) -> Utterance:
 
 
 def _draft(made: Extracted, messages: Sequence[Message], session: Session, profile: Profile) -> Draft | None:
-    """What is to be remembered of the last of the messages."""
+    """The draft for a fact of the last message; None if the profile has no category for it."""
     category = category_for(made.kind, profile)
     if category is None:
         return None
@@ -154,9 +154,9 @@ def key(draft: Draft | Memory, by: str = "capture") -> str:
 
 
 def captured_project(content: str, category: str, project: str | None, profile: Profile) -> str | None:
-    """The project that it was said in; none for what is about the person or how to answer them.
+    """The project of a captured draft: the session's, or None if it is about the person or how to answer.
 
-    In doubt it belongs to the project: a person can promote it.
+    If in doubt it is the session's: a person can promote the memory.
     """
     if profile.policy.space_wide:
         return None
@@ -165,8 +165,8 @@ def captured_project(content: str, category: str, project: str | None, profile: 
 
 
 def category_for(kind: str, profile: Profile) -> str | None:
-    """The profile's category for what our finder found; none where it keeps nothing of the kind."""
-    if profile.policy.subject_is_key:  # one name, one memory: nothing may be overwritten by a guess at a name
+    """The profile's category for the finder's kind; None if the profile stores nothing of the kind."""
+    if profile.policy.subject_is_key:  # one memory per name: a guessed name must not overwrite anything
         return None
     known = profile.category_names
     return next((name for name in _NEAREST.get(kind, ()) if name in known), profile.default_category)

@@ -1,7 +1,7 @@
-"""Whether a text says more than was said: names, numbers and dates that stand in no message.
+"""Checks that a text adds nothing to a conversation: names, numbers and dates that no message contains.
 
-Days count as said when a message names them, also in other words ("tomorrow", "May 3"). Words that are no
-names are not held against a text: whoever sums up needs some of his own.
+A date is known if a message names it, also in other words ("tomorrow", "May 3"). Other words are free, since
+a summary needs its own.
 """
 
 import re
@@ -27,7 +27,7 @@ _OPENERS = frozenset(
     "user users asked team teams project company decision deadline preference meeting rule everybody"
     " everyone nobody people releases work".split()
 )
-#: Little words of a language that writes every noun with a capital letter: there it makes no name.
+#: Words of German, where every noun is capitalised: there a capital letter makes no name.
 _GERMAN = re.compile(
     r"\b(?:der|die|das|den|dem|ein|eine|einen|einem|einer|und|ist|sind|nicht|wir|mit|auf|für|von|zum|zur|weil)\b",
     re.IGNORECASE,
@@ -35,25 +35,26 @@ _GERMAN = re.compile(
 _PARTS = re.compile(r"(?<=[.!?…])\s+|;\s+|,? (?:and|but) ")
 #: The question that capture puts before an answer.
 _ASKED = re.compile(r"[^.!?…]*\?\s+")
-#: The wish to have something kept, which says nothing itself.
+#: The request to remember something, which is no statement itself.
 _KEEP_IT = re.compile(
     r"\s*(?:and |so |please |but )*(?:keep|save|store|note|remember|write|put) (?:it|that|this|them)\b",
     re.IGNORECASE,
 )
-_ALIKE = 4  # letters that forms of one word share
+_ALIKE = 4  # letters that the forms of one word share
 _OTHER_YEARS = 1  # a day without its year may be of the year before or after
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """What was said, each text with its day."""
+    """The messages, each with its date."""
 
     said: Sequence[tuple[str, date | None]]
 
     def strange(self, text: str, *, first_words: bool = True) -> list[str]:
-        """The names, numbers and dates in `text` that nobody said.
+        """The names, numbers and dates in `text` that no message contains.
 
-        The `first_words` of sentences have capital letters whatever they are: counted where nothing is lost.
+        The `first_words` of sentences are capitalised whatever they are: they are checked if nothing gets
+        lost by it.
         """
         dates = [found for found in _DATE.finditer(text) if not self._is_day(found)]
         bare = _DATE.sub(" ", text)
@@ -69,7 +70,7 @@ class Grounds:
         return all(part in self._words for part in parts)
 
     def _opens(self, word: str) -> bool:
-        """Whether a sentence may begin with this word: its capital letter does not tell it from a name."""
+        """Whether this capitalised word also begins sentences, so that it need not be a name."""
         found = words(word)[:1]
         plain = found[0] if found else ""
         if plain in STOP_WORDS or plain in _OPENERS:
@@ -85,7 +86,7 @@ class Grounds:
             return re.sub(r"^0?(\d{1,2}):00$", r"\1", digits) in self._digits
 
     def _is_day(self, found: re.Match[str]) -> bool:
-        """Whether a date was said, as such or in other words."""
+        """Whether a message names this date, also in other words."""
         if found[0] in self._days or found[0] in self._text:
             return True
         year, month, day = int(found[1]), int(found[2]), found[3]
@@ -122,7 +123,7 @@ class Grounds:
 
     @cached_property
     def _days(self) -> frozenset[str]:
-        """Dates of the days that were named, as far as the rules can tell."""
+        """The dates of all named days, as far as the rules can tell."""
         found: set[str] = set()
         for text, said_on in self.said:
             if said_on is None:
@@ -135,7 +136,7 @@ class Grounds:
 
 
 def _first_words(text: str) -> list[str]:
-    """The capitalised words that sentences begin with."""
+    """The capitalised words at the beginnings of sentences."""
     return [word for word in _FIRST_WORD.findall(text) if word[:1].isupper()]
 
 
@@ -145,20 +146,20 @@ def answers(text: str) -> bool:
 
 
 def parts(text: str) -> list[str]:
-    """The statements of a text, without the question before them and the wish to have them kept."""
+    """The statements of a text, without a question before them and a request to remember them."""
     asked = _ASKED.match(text)
     told = text[asked.end() :] if asked else text
     return [part for part in _PARTS.split(told) if part.strip() and not _KEEP_IT.match(part)]
 
 
 def statements(text: str) -> list[str]:
-    """The same, and all of an answer that may be no more than a yes."""
+    """As `parts`, including an answer that may be just "yes"."""
     found = parts(text)
     return [*found, text] if len(found) == 1 and answers(text) else found
 
 
 def within(part: Sequence[str], saved: Collection[str]) -> bool:
-    """Whether all that a few words tell stands in the saved text, in any form."""
+    """Whether the saved text contains all content words of a few words, in any form."""
     telling = [stem(word) for word in part if word not in STOP_WORDS and word != "user"]
     known = {stem(word)[:_ALIKE] for word in saved}
     return all(word[:_ALIKE] in known for word in telling)

@@ -26,10 +26,10 @@ SAME_WORDS = "the same words"
 MEASURED_AGAIN = "a measured value that differs a little"
 DIFFERENT_VALUE = "a different value"
 NO_MODEL = "no model available"
-_AT_A_TIME = 8  # pairs of one call of the model
+_AT_A_TIME = 8  # pairs per call of the model
 _CACHED = 20_000  # verdicts, about 200 bytes each
 _NOT_JUDGED = Verdict(relation="distinct", certain=True, similarity=0.0, reasons=(NO_MODEL,))
-#: One draft is held against many, and a known text against many drafts.
+#: Cached, because each text is compared with many others.
 _normal_form = sized_cache(most=500_000, weight=len)(normal_form)
 _log = logging.getLogger(__name__)
 
@@ -45,12 +45,12 @@ class PairJudge:
 
     def __init__(self, model: PairModel | None = None) -> None:
         self._model = model
-        self._trouble: str | None = None  # why the model could not be asked last
+        self._trouble: str | None = None  # the last error of the model
         self._cache: OrderedDict[bytes, Verdict] = OrderedDict()
         self._lock = Lock()
 
     def compare(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """What each draft (second) is to what is known (first)."""
+        """How each draft (second) relates to the known statement (first)."""
         keys = [_key(pair) for pair in pairs]
         found = {key: verdict for key in keys if (verdict := self._cached(key)) is not None}
         missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
@@ -71,11 +71,11 @@ class PairJudge:
             return [_NOT_JUDGED] * len(pairs)
         verdicts: list[Verdict] = []
         try:
-            while len(verdicts) < len(pairs):  # a few at a time: where it is late, the others stay judged
+            while len(verdicts) < len(pairs):  # a few at a time, so that a timeout loses few verdicts
                 verdicts += self._model.judge(pairs[len(verdicts) :][:_AT_A_TIME])
             self._trouble = None
         except Unavailable as trouble:
-            if self._trouble != str(trouble):  # said once
+            if self._trouble != str(trouble):  # logged once
                 _log.warning("only identical texts count as duplicates for now: %s", trouble)
             self._trouble = str(trouble)
         return [*verdicts, *[_NOT_JUDGED] * (len(pairs) - len(verdicts))]
@@ -88,14 +88,14 @@ class PairJudge:
 
     def _keep(self, verdicts: dict[bytes, Verdict]) -> None:
         with self._lock:
-            # What no model judged is asked again once there is one.
+            # Not cached: it is judged once a model answers again.
             self._cache |= {key: said for key, said in verdicts.items() if NO_MODEL not in said.reasons}
             while len(self._cache) > _CACHED:
                 self._cache.popitem(last=False)
 
 
 def by_exact_rules(known: Statement, draft: Statement) -> Verdict | None:
-    """The verdict where a rule is enough, else none."""
+    """The verdict if a rule decides, else None."""
     if known.text == draft.text or _normal_form(known.text) == _normal_form(draft.text) != "":
         return Verdict(relation="same", certain=True, similarity=1.0, reasons=(SAME_WORDS,))
     if measured_again(known.text, draft.text):
@@ -104,7 +104,7 @@ def by_exact_rules(known: Statement, draft: Statement) -> Verdict | None:
 
 
 def _checked(pair: Pair, verdict: Verdict) -> Verdict:
-    """No merge over two different values, whatever the model says: that stays a near call."""
+    """Prevents a merge of two different values, whatever the model says: that is a near call."""
     if verdict.relation != "same" or not different_values(pair[0].text, pair[1].text):
         return verdict
     reasons = (*verdict.reasons, DIFFERENT_VALUE, NEARLY_CONTRADICTS)
@@ -114,7 +114,7 @@ def _checked(pair: Pair, verdict: Verdict) -> Verdict:
 def decided(
     same: float, contradicts: float, *, same_from: float, contradicts_from: float, near: float, judge: str
 ) -> Verdict:
-    """The verdict for a model's probabilities, with the thresholds that were fitted for it."""
+    """The verdict for a model's probabilities, by the thresholds that were fitted for it."""
     if same >= same_from and same >= contradicts:
         return Verdict(relation="same", certain=True, similarity=same, judge=judge, probability=same)
     if contradicts >= contradicts_from and contradicts > same:
@@ -136,6 +136,6 @@ def decided(
 
 
 def _key(pair: Pair) -> bytes:
-    """A hash of both texts with their labels, so that no text of a deleted memory stays behind."""
+    """A hash of both texts and their labels, so that the cache contains no text of a deleted memory."""
     parts = (part for each in pair for part in (each.text, each.subject or "", each.category or ""))
     return sha256("\0".join(parts).encode("utf-8", "replace")).digest()

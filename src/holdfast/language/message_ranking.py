@@ -1,8 +1,8 @@
-"""How well messages answer a question: each by itself, by those around it, and by who said it when.
+"""Scores messages for a question: each by itself, by its neighbours, by its speaker and its time.
 
-Pure: a message comes with its cosines. What is said often makes sense only beside what was said before, so a
-message has its neighbours' share in meaning and words, and its session's. The weights were fitted on our own
-sessions over months, of two users and of two pairs of friends (training/data); LoCoMo only measures.
+Pure: a message comes with its cosines. A message often only makes sense after the one before, so it gets a
+share of its neighbours' meaning and words, and of its session's. The weights were fitted on our own sessions
+over months, of two users and of two pairs of friends (training/data); LoCoMo only measures.
 """
 
 import math
@@ -22,28 +22,28 @@ from holdfast.domain.terms import TextTerms, held, stems
 from holdfast.language.named_days import nearness
 from holdfast.language.question import ParsedQuestion
 
-AS_SAID = 0.63  # the cosine with the question as the speaker would have put it
-AS_ASKED = 0.34  # the cosine with the question as it stands
-MEANING = AS_SAID + AS_ASKED  # where both are the same
+AS_SAID = 0.63  # the cosine with the question as the speaker would have said it
+AS_ASKED = 0.34  # the cosine with the question as it is
+MEANING = AS_SAID + AS_ASKED  # if both are the same
 WORD = 0.068  # a shared word as rare as can be
 NEAR = 0.04  # a word in a neighbouring message
 SESSION_BEST = 0.056  # the best words of one message of the session
 SESSION_COVER = 0.048  # a word of the question anywhere in the session
-SPEAKER = 0.16  # said by the one whom the question is about
+SPEAKER = 0.16  # said by the person that the question is about
 DATE = 0.45  # said on the days that the question names
-BRIEF = 0.30  # what a message of no words loses: "Thanks!" holds no fact
+BRIEF = 0.30  # the loss of a message without words: "Thanks!" states no fact
 TIME_WORD = 0.20  # "when" asks for a message that names a time
 
-_TYPICAL_LENGTH = 40  # words of a message, between those of a talk and those of an assistant
+_TYPICAL_LENGTH = 40  # words of a typical message, between friends' and an assistant's
 _FULL_LENGTH = 40  # words; a message as long loses nothing
 _LOST = [BRIEF * (math.log1p(words) / math.log1p(_FULL_LENGTH) - 1) for words in range(_FULL_LENGTH + 1)]
 _AROUND = ((-1, 1.0), (1, 0.5), (-2, 0.5), (2, 0.5))  # an answer follows its question
-_NEIGHBOUR = 0.45  # a neighbour's share in the meaning of a message
-# A message has more to collect than a memory: its session, its neighbours, its speaker. This brings it onto
+_NEIGHBOUR = 0.45  # a neighbour's share of the meaning
+# A message has more evidence than a memory: session, neighbours, speaker. This maps it to
 # the scale of memories, so that both can be listed together: of 200 memories and 419 messages in one space,
 # questions to either find theirs nearly as well as alone.
 _SPOKEN = 0.66
-_LONGER = 0.25  # what that share adds to the length of their vectors' sum, as a rule
+_LONGER = 0.25  # what that share usually adds to the length of the vectors' sum
 
 _TIME = frozenset(
     stems(
@@ -53,8 +53,8 @@ _TIME = frozenset(
     )
 ) | frozenset(str(year) for year in range(2000, 2100))
 
-# How much more than the floor the best of all messages must have: far more is said than remembered, so that
-# something always sounds alike. Where none has it, nothing that was said is answered.
+# How far the best message must be above the floor: there are far more messages than memories, so
+# something is always similar. If none is, no message is returned.
 _TO_BEGIN_WITH = 0.10
 #: The least relevance of a message that counts as an answer.
 FLOOR = 0.36
@@ -67,7 +67,7 @@ Place = tuple[str, int]  # session and number
 
 @dataclass(slots=True)
 class ScoredMessage:
-    """A message with what speaks for it by itself; what does not speak at all is left out."""
+    """A message with its own evidence; evidence of 0 is left out."""
 
     message: Message
     holds: TextTerms
@@ -85,7 +85,7 @@ def heard(
     question: ParsedQuestion,
     telling: Telling,
 ) -> dict[Place, ScoredMessage]:
-    """The messages by their places; `cosines` has one for each form of the question."""
+    """The messages by place, with their evidence; `cosines` has one for each form of the question."""
     people = tuple(saying.person for saying in question.meant.sayings)
     who, days, asks_when = question.meant, question.days, question.asks_when
     found = {}
@@ -112,19 +112,19 @@ def heard(
 
 
 def promising(told: Mapping[Place, ScoredMessage], most: int) -> list[Place]:
-    """The best by themselves: a message that has nothing to do with the question needs no neighbours."""
+    """The best messages by their own evidence; only these need neighbours."""
     if len(told) <= most:
         return list(told)
     return nlargest(most, told, key=lambda place: sum(told[place].parts.values()))
 
 
 def neighbours(places: Iterable[Place]) -> set[Place]:
-    """The places before and after."""
+    """The places before and after these."""
     return {(session, number + step) for session, number in places for step in (-1, 1)}
 
 
 def lenders(told: Mapping[Place, ScoredMessage], places: Iterable[Place], telling: Telling) -> set[Place]:
-    """The messages that have a part in what speaks for those at `places`, these among them."""
+    """The messages whose evidence counts for those at `places`, these included."""
     wanted = set(places)
     around = {(session, number + step) for session, number in wanted for step, _ in _AROUND}
     sessions = {session for session, _ in wanted}
@@ -134,7 +134,7 @@ def lenders(told: Mapping[Place, ScoredMessage], places: Iterable[Place], tellin
     for each in sorted(worded, key=lambda one: -one.words):
         session = each.message.session
         new = {(session, base) for base in telling.words if base in each.holds.stems} - counted
-        if new:  # of a session the best message has some, and whoever comes with more
+        if new:  # the best message of a session counts, and those that have more of the words
             speaking.add(each.place)
             counted |= new
     return wanted | (around & told.keys()) | speaking
@@ -142,18 +142,18 @@ def lenders(told: Mapping[Place, ScoredMessage], places: Iterable[Place], tellin
 
 @dataclass(frozen=True, slots=True)
 class MessageScore:
-    """What speaks for a message."""
+    """The evidence for a message, with its neighbours and session."""
 
     evidence: Mapping[str, float]  # all of it, on the scale of memories
-    own: float  # of its meaning and words alone: what is held against the floor
+    own: float  # of its own meaning and words, which is compared with the floor
 
 
 def weighed(
     told: Mapping[Place, ScoredMessage], wanted: Iterable[Place], telling: Telling, *, by_meaning: bool = True
 ) -> dict[Place, MessageScore]:
-    """What speaks for each of the `wanted` with its neighbours, as far as they are told, and its session.
+    """The evidence for each of the `wanted`, with that of its neighbours, if known, and its session.
 
-    Without meaning it is on the scale of shares, of the question's words that a text holds.
+    Without vectors it is a share of the question's words.
     """
     sessions = _by_session(told.values(), telling)
     scale = 1.0 if by_meaning else SHARE / FLOOR
@@ -175,7 +175,7 @@ def weighed(
 
 
 def _meaning(cosines: Sequence[float], speaker: str | None, people: Sequence[str]) -> float:
-    """With the question as it is asked, and as this speaker would have put it."""
+    """The cosines with the question as it is, and as this speaker would have said it, combined."""
     as_said = max([cosines[1 + 2 * at + (speaker != person)] for at, person in enumerate(people)])
     return AS_SAID * as_said + AS_ASKED * cosines[0]
 
@@ -191,7 +191,7 @@ def _with_neighbours(told: Mapping[Place, ScoredMessage], place: Place) -> float
 
 
 def _by_session(told: Iterable[ScoredMessage], telling: Telling) -> dict[str, float]:
-    """What each session's best message says in the question's words, and how many of them it covers."""
+    """The words of the question in the best message of each session, and how many of them the session has."""
     best: dict[str, float] = {}
     covered: dict[str, set[str]] = {}
     for each in told:
@@ -208,10 +208,10 @@ def _by_session(told: Iterable[ScoredMessage], telling: Telling) -> dict[str, fl
 
 
 def floor(*, by_meaning: bool) -> float:
-    """The least relevance that counts as an answer."""
+    """The minimum relevance of an answer."""
     return FLOOR if by_meaning else SHARE
 
 
 def to_begin_with(*, by_meaning: bool) -> float:
-    """What the best of all messages must have above the floor; the rest need it no more."""
+    """How far the best message has to be above the floor; the others need not be."""
     return _TO_BEGIN_WITH if by_meaning else _TO_BEGIN_WITH * SHARE / FLOOR

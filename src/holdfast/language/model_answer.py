@@ -1,7 +1,7 @@
-"""What a model is asked about a conversation, and what it answers, believed in nothing.
+"""Prompts about a conversation for a language model, and the validation of its answers.
 
-A fact that fails one of these is dropped with the reason; the rest goes on. Knows the form of questions and
-answers, not who is asked.
+An invalid fact is dropped with the reason; the others are used. Knows the form of prompts and answers, not
+who is asked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ from holdfast.language.wording import MOST_CHARACTERS
 
 Said = Literal["new", "same_as", "updates", "contradicts"]
 
-MOST_FACTS = 12  # of one chunk; whoever finds more pours it all out
+MOST_FACTS = 12  # of one chunk; a model that finds more is not selecting
 _MOST_TAGS = 5
 _MOST_TAG = 40  # characters
 GATE_TOKENS = 200
 EXTRACT_TOKENS = 1_500
-_SAID_FROM = 0.5  # how surely a message has to state a fact
-_SAME_WORDS = 0.7  # the part of a fact's words that stand in the message
-_ANSWERED = 300  # characters of the message before the one that states a fact
+_SAID_FROM = 0.5  # the least probability that a message states a fact
+_SAME_WORDS = 0.7  # the share of a fact's words that are in the message
+_ANSWERED = 300  # characters of the message before the one with the fact
 _MOST_KNOWN = 300  # characters of a known memory that are shown
 
 GATE_SCHEMA: Schema = {
@@ -40,7 +40,7 @@ GATE_SCHEMA: Schema = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One thing that a model took from a conversation; `message` counts from 0."""
+    """A fact that a model extracted from a conversation; `message` counts from 0."""
 
     text: str
     category: str
@@ -53,7 +53,7 @@ class Fact:
 
 
 def extract_schema(categories: Sequence[str]) -> Schema:
-    """The form of an answer; limits are checked afterwards, for not every server knows them."""
+    """The JSON schema of an answer; limits are checked afterwards, because not every server supports them."""
     fact = {
         "text": {"type": "string"},
         "category": {"type": "string", "enum": list(categories)},
@@ -79,7 +79,7 @@ def extract_schema(categories: Sequence[str]) -> Schema:
 
 
 def conversation(chunk: Chunk) -> str:
-    """A chunk for a prompt: a line each message, in its writer's own voice alone."""
+    """A chunk for a prompt: one line per message, with only the speaker's own text."""
     lines = [
         as_data(
             message=number,
@@ -107,7 +107,7 @@ def known_ones(memories: Sequence[Memory]) -> str:
 
 
 def grounds_of(chunk: Chunk) -> Grounds:
-    """What may be said of a chunk: what its speakers said themselves."""
+    """What the speakers of a chunk said themselves."""
     return Grounds([(own_voice(each.content or ""), each.said_at.date()) for each in chunk.messages])
 
 
@@ -123,7 +123,7 @@ def gate_prompt(chunk: Chunk, instructions: str) -> ModelPrompt:
 
 
 def extract_prompt(chunk: Chunk, known: Sequence[Memory], instructions: str, profile: Profile) -> ModelPrompt:
-    """Asks for the facts of a chunk, beside what is known."""
+    """Asks for the facts of a chunk, given known memories."""
     listed = [f"  - {each.name}: {each.says}".rstrip(": ") for each in profile.categories]
     return ModelPrompt(
         name="extraction",
@@ -135,13 +135,13 @@ def extract_prompt(chunk: Chunk, known: Sequence[Memory], instructions: str, pro
 
 
 class StatementChecker(Protocol):
-    """Tells how likely a passage states each fact."""
+    """Estimates how likely a passage states each fact."""
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]: ...
 
 
 def states(fact: Fact, chunk: Chunk, checker: StatementChecker) -> bool:
-    """Whether a fact's message says it: by meaning, or in nearly the same words, in whatever language.
+    """Whether the fact's message states it: by meaning, or in nearly the same words, in any language.
 
     Raises: Unavailable, as the checker.
     """
@@ -159,7 +159,7 @@ def states(fact: Fact, chunk: Chunk, checker: StatementChecker) -> bool:
 def gate_answer(value: Mapping[str, Any]) -> bool:
     """Whether the model would keep the chunk.
 
-    Raises: ValueError, for an answer of another form.
+    Raises: ValueError, if the answer is invalid.
     """
     keep = value.get("keep")
     if not isinstance(keep, bool):
@@ -170,9 +170,9 @@ def gate_answer(value: Mapping[str, Any]) -> bool:
 def facts_in(
     value: Mapping[str, Any], chunk: Chunk, categories: Sequence[str]
 ) -> tuple[list[Fact], list[str]]:
-    """The facts of an answer that may be kept, and why others may not.
+    """The valid facts of an answer, and why others are invalid.
 
-    Raises: ValueError, for an answer of another form.
+    Raises: ValueError, if the whole answer is invalid.
     """
     found = value.get("facts")
     if not isinstance(found, list):
@@ -200,7 +200,7 @@ def facts_in(
 
 
 def _fact(entry: Any, categories: Sequence[str]) -> Fact:
-    """Raises: ValueError, naming what is wrong; never by the model's own words."""
+    """Raises: ValueError, with what is wrong, without the model's words."""
     if not isinstance(entry, dict):
         raise ValueError(f"a fact is a {type(entry).__name__}, not an object")
     text, category, subject = (entry.get(name) for name in ("text", "category", "subject"))
@@ -227,7 +227,7 @@ def _fact(entry: Any, categories: Sequence[str]) -> Fact:
 
 
 def _unfit(fact: Fact, chunk: Chunk, grounds: Grounds) -> str | None:
-    """Why a fact may not be kept; none, when it may."""
+    """Why a fact is invalid; None if it is valid."""
     if len(fact.text) > MOST_CHARACTERS:
         return f"a fact of {len(fact.text):,} characters, more than {MOST_CHARACTERS}"
     if not 0 <= fact.message < len(chunk.messages):
@@ -245,7 +245,7 @@ def _unfit(fact: Fact, chunk: Chunk, grounds: Grounds) -> str | None:
 
 
 def _trimmed(fact: Fact, grounds: Grounds) -> Fact:
-    """The fact without a subject and tags that nobody said."""
+    """The fact without a subject and tags that do not occur in the conversation."""
     tags = [tag for tag in fact.tags if 0 < len(tag) <= _MOST_TAG and not grounds.strange(tag)]
     subject = fact.subject if fact.subject and not grounds.strange(f"of {fact.subject}") else None
     return Fact(

@@ -1,7 +1,7 @@
-"""A question to a language model, its answer, and the ways in which it can fail. Knows no vendor.
+"""A prompt for a language model, its answer, and the errors. Knows no vendor.
 
-A question has a part that is the same every time, which caches hold, and a part that differs; the answer is
-always an object of a given form. Whatever it holds is a claim of the model and has to be checked.
+A prompt has a constant part, which caches hold, and a variable one; the answer is an object of a given
+schema. Its contents are claims of the model and must be checked.
 """
 
 import json
@@ -17,9 +17,9 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrompt:
-    """What is asked: `system` stays the same from call to call, `user` does not."""
+    """A prompt: `system` is the same in every call, `user` is not."""
 
-    name: str  # of the form, in letters
+    name: str  # the name of the schema
     system: str
     user: str
     schema: Schema  # JSON Schema of an object, without limits on texts and numbers
@@ -28,49 +28,49 @@ class ModelPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
-    """What the model said, as the object that it is."""
+    """The model's answer, parsed."""
 
     value: Mapping[str, Any]
-    usage: Usage | None  # none: it was not told, or can't be right
+    usage: Usage | None  # None: not reported, or invalid
 
 
 class ModelTrouble(Unavailable):
-    """A model gave no answer that can be used; `usage` is what it cost, none where nobody knows."""
+    """A model gave no usable answer; `usage` is its cost, None if unknown."""
 
     outcome: ClassVar[CallOutcome] = "unavailable"
 
     def __init__(self, message: str, *, usage: Usage | None = None, wait: float | None = None) -> None:
         super().__init__(message)
         self.usage = usage
-        self.wait = wait  # seconds for which the server wants to be left alone
+        self.wait = wait  # seconds until the server accepts requests again
 
 
 class RateLimited(ModelTrouble):
-    """The server is asked too often, or has too much to do."""
+    """The server gets too many requests, or is overloaded."""
 
     outcome = "rate-limited"
 
 
 class Declined(ModelTrouble):
-    """The model does not want to answer this."""
+    """The model refuses to answer."""
 
     outcome = "refused"
 
 
 class Malformed(ModelTrouble):
-    """The answer has another form than the one that was asked for."""
+    """The answer does not have the requested form."""
 
     outcome = "malformed"
 
 
 class Truncated(ModelTrouble):
-    """The answer broke off at its greatest length."""
+    """The answer was cut off at its maximum length."""
 
     outcome = "truncated"
 
 
 def as_data(**fields: Any) -> str:
-    """A line of a prompt with somebody's words as data: nothing in it can end the line or open a tag."""
+    """A line of a prompt with untrusted text as data: nothing in it can end the line or open a tag."""
     line = json.dumps(fields, ensure_ascii=False, separators=(", ", ": "))
     for sign, written in (("<", "\\u003c"), (">", "\\u003e"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
         line = line.replace(sign, written)
@@ -78,7 +78,7 @@ def as_data(**fields: Any) -> str:
 
 
 def object_in(text: str) -> Mapping[str, Any]:
-    """The JSON object that an answer consists of; a fence around it is let pass.
+    """The JSON object of an answer; a code fence around it is accepted.
 
     Raises: ValueError, naming what came instead.
     """

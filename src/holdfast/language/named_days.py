@@ -1,6 +1,6 @@
-"""Days that a question names, as ranges, and how near a moment lies to them.
+"""Days that a question names, as ranges, and how near a time is to them.
 
-Relative ones ("last week", "yesterday", "in July") are counted from the day of asking. English only; what is
+Relative ones ("last week", "yesterday", "in July") count from the day of the question. English only; what is
 not understood names no day.
 """
 
@@ -27,7 +27,7 @@ _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_ANY_MONTH})\
 _MONTH_DAY = re.compile(rf"\b({_ANY_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?\b,?(?: (\d{{4}}))?")
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _MONTH_YEAR = re.compile(rf"\b({_ANY_MONTH})\.?,? (\d{{4}})\b")
-# A bare "may" or "march" is a verb; as a month it follows such a word or comes with a year.
+# "May" and "march" are verbs, too; as a month they follow such a word or come with a year.
 _IN_MONTH = re.compile(rf"\b(?:in|of|during|since|until|by|late|early|mid|this|last|next) ({_MONTH})\b")
 _IN_YEAR = re.compile(r"\b(?:in|during|of|since|late|early) ((?:19|20)\d\d)\b(?!-)")
 _AGO = re.compile(rf"\b({_COUNT}) (day|week|month|year)s? ago\b")
@@ -36,12 +36,12 @@ _LAST = re.compile(rf"\b(?:last|previous) (week|weekend|month|year|{'|'.join((*_
 _PAST = re.compile(r"\bpast (week|month|year)\b")
 _WEEKDAY = re.compile(rf"\b(?:on|since) ({'|'.join(_WEEKDAYS)})\b")
 
-_EARLIEST, _LATEST = date(1000, 1, 1), date(9000, 1, 1)  # days of asking around which there are others
-_TOLD_LATER = 14  # days within which people tell what happened
-_TOLD_BEFORE = 7  # days ahead of which they mention what is to come
-_NEXT_MONTH = 0.4  # what is left in the month after the one named
-_OTHER_YEAR = 0.5  # the month is right and the year is not: people err about the year
-_EARLIER = 0.8  # a month or a day without a year is likeliest the latest one
+_EARLIEST, _LATEST = date(1000, 1, 1), date(9000, 1, 1)  # a question's date, so that dates around it exist
+_TOLD_LATER = 14  # days after an event in which people tell of it
+_TOLD_BEFORE = 7  # days before an event in which people mention it
+_NEXT_MONTH = 0.4  # the value in the month after the named one
+_OTHER_YEAR = 0.5  # the right month of another year: people confuse years
+_EARLIER = 0.8  # of an earlier year, if no year was named
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Days:
     first: date
     last: date
     whole_month: bool = False
-    yearless: bool = False  # no year was named: the latest before the question is the likeliest
+    yearless: bool = False  # no year was named: the latest before the question
 
 
 def named_days(question: str, asked_on: date) -> tuple[Days, ...]:
@@ -72,7 +72,7 @@ def named_days(question: str, asked_on: date) -> tuple[Days, ...]:
 
 
 def nearness(at: date, named: Iterable[Days]) -> float:
-    """1 on the days named, fading to 0 around them."""
+    """1 on the named days, falling to 0 around them."""
     return max((_nearness(at, days) for days in named), default=0.0)
 
 
@@ -187,7 +187,7 @@ def _last(unit: str, today: date) -> Days:
 
 
 def _season(name: str, today: date) -> Days:
-    """The latest one that has begun; the seasons of the northern half."""
+    """The latest one that has begun; seasons of the northern hemisphere."""
     begin = today.replace(month=_SEASONS[name], day=1)
     begin = begin if begin <= today else begin.replace(year=begin.year - 1)
     return _span(begin, begin + timedelta(91))

@@ -1,7 +1,7 @@
-"""Finds names in a text: words with a capital letter that does not come from the beginning of a sentence.
+"""Finds names in a text: words that are capitalised, not only because they begin a sentence.
 
-At the beginning a word counts only where something else shows that it is a name: a capital behind it, a
-capital or a figure inside, or the same word further on. Knows nothing of people.
+The first word of a sentence counts only if something else shows that it is a name: a capitalised word after
+it, a capital or digit inside, or the same word later on. Knows nothing of people.
 """
 
 import re
@@ -11,7 +11,7 @@ from holdfast.domain.terms import STOP_WORDS
 _CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x530)) if letter.isupper())
 _NO_NAME = "I|The|This|That|It|We|They|He|She|You|And|But|So|If|When|What|My|Our|No|Yes|Ok|Please"
 NAME = re.compile(rf"(?!(?:{_NO_NAME})\b)(?<!\w)[{_CAPITALS}][\w’'-]*\w")
-#: Written with a capital letter too, and no names.
+#: Capitalised, but no names.
 DAY_OR_MONTH = re.compile(
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:days?)?|user)$",
@@ -35,7 +35,7 @@ def _begins(name: re.Match[str], text: str) -> bool:
 
 
 def _is_name(name: re.Match[str], text: str) -> bool:
-    """Whether the first word of a sentence is one for sure."""
+    """Whether the first word of a sentence is certainly a name."""
     if name[0].lower() in STOP_WORDS:
         return False
     return bool(_MARKED.match(name[0]) or _NAME_BEHIND.match(text, name.end()))

@@ -1,4 +1,4 @@
-"""What was said, as our finder reads it beside a memory: the words, then what stands around them."""
+"""What was said, in the form that the finder compares with memories: the passage, then its context."""
 
 from dataclasses import dataclass
 
@@ -8,20 +8,20 @@ _BEFORE = 160  # of the message before
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """A part of a message that may make a memory untrue."""
+    """A passage of a message that may make a memory outdated."""
 
     role: str
     text: str
     start: int
     end: int
-    before: str = ""  # the message that it follows
+    before: str = ""  # the message before
 
     @property
     def part(self) -> str:
         return self.text[self.start : self.end].strip()
 
     def told(self) -> str:
-        """The part, the message around it, and the end of the message before."""
+        """The passage, the message around it, and the end of the message before."""
         part = self.part
         around = self.text[max(self.start - _AROUND, 0) : self.end + _AROUND].strip()
         last = self.before[-_BEFORE:].strip()

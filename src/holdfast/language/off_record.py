@@ -1,4 +1,4 @@
-"""What a person does not want to have kept: off the record, marked as private, an offer that is declined."""
+"""Detects what a person does not want stored: off the record, marked as private, a declined offer."""
 
 import re
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from holdfast.language.sentences import MOST_CHARACTERS, Sentence, sentences
 # "I don't remember that" asks for nothing.
 _OF_SOMEBODY = re.compile(r"\b(?:i|we|they|he|she)(?: \w+)? $", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|that)\b", re.IGNORECASE)
-_LITTLE = 2  # words that a mere request has besides
-_END = 1_000  # characters of a long message that are read as well: a request may stand below what was pasted
+_LITTLE = 2  # further words of a message that is only a request
+_END = 1_000  # characters at the end of a long message that are read, too: a request may follow a pasted text
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be off the record: the message itself, and what it answers."""
+    """Which messages are to be off the record: the message itself, and the one before."""
 
     this: bool = False
     before: bool = False
@@ -30,17 +30,17 @@ def is_private(text: str) -> bool:
 
 
 def wish(text: str, answered: str | None) -> Wish:
-    """What a person's message asks for; `answered` is what an agent said right before it."""
+    """What a person's message asks for; `answered` is the agent's message right before it."""
     own = typed(text)
     if answered is not None and begins("refused", own) and phrases("offered_to_remember").search(answered):
         return Wish(this=len(sentences(own)) < 2, before=True)
-    if not phrases("off_record").search(own):  # nearly always, and soon seen
+    if not phrases("off_record").search(own):  # nearly always, and quickly checked
         return Wish()
     said = [*sentences(own), *(sentences(own[-_END:]) if len(own) > MOST_CHARACTERS else ())]
     asking = [number for number, each in enumerate(said) if _asks(each)]
     if not asking:
         return Wish()
-    # A request that says nothing else is about what was said before it.
+    # A message that is only a request is about the message before.
     first = said[0].own
     bare = len(re.findall(r"\w+", phrases("off_record").sub("", first))) <= _LITTLE
     points = len(said) == 1 or _POINTS_BACK.search(first) is not None

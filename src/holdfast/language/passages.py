@@ -1,7 +1,7 @@
-"""From the words that a finder marks in a message to whole statements: a line or some sentences each.
+"""Extends the words that a finder marks in a message to whole statements: a line or some sentences each.
 
-A finder sees a few hundred words at once, so a long message is given to it in windows. What it marks may
-begin or end some words off a sentence's bounds, and may run over several items of a list.
+A finder reads a few hundred words at a time, so a long message is split into windows. What it marks may begin
+or end some words off a sentence's bounds, and may run over several list items.
 """
 
 import re
@@ -13,23 +13,23 @@ from holdfast.domain.prose import BLANK
 from holdfast.language.phrases import begins, phrases
 from holdfast.language.sentences import MOST_CHARACTERS, blanked, spans
 
-WINDOW = 700  # characters of a message that are read at once
-_ROOM = 1_000  # characters of a window and what it is read with: more would be cut by the network
+WINDOW = 700  # characters per window
+_ROOM = 1_000  # characters of a window with its context: the network would cut more
 _TAIL = 400  # characters of a message that is only context
 _BEFORE = 2  # messages
 _FEW = 3  # words that may be missing at the bounds of a sentence
 _LEAST_OWN = 0.2  # the part of a statement that is not code or somebody else's words
-_WRAPPED = 60  # characters: a line so long goes on in the next one, if that begins with a small letter
+_WRAPPED = 60  # characters: so long a line continues in the next one, if that begins in lower case
 _BULLET = re.compile(r"[ \t]*(?:(?:[-+*•·–]|\d{1,3}[.)]|\[[ x]\])[ \t]+)*")
 _LINE = re.compile(r"[^\n]+")
 _CLAUSE = 12  # words
 _CLAUSE_ENDS = re.compile(r"[,;:.!?…)\]](?=\s|$)|\s[–—-]\s|\n")
-_JOINS = re.compile(r"\W*(?:and|but|also|plus)\W+", re.IGNORECASE)  # what leads to a statement and is none
+_JOINS = re.compile(r"\W*(?:and|but|also|plus)\W+", re.IGNORECASE)  # conjunctions before a statement
 _BEFORE_WORDS = re.compile(r"[\s.,;:!?…)\]–—-]*")
 
 
 class Marked(Protocol):
-    """Words of a message that carry a fact."""
+    """Words of a message that state a fact."""
 
     @property
     def start(self) -> int: ...
@@ -42,14 +42,14 @@ class Marked(Protocol):
 
 
 class FactFinder(Protocol):
-    """Finds the words of the last message that carry facts; messages come as roles and texts."""
+    """Finds the words of the last message that state facts; messages are (role, text)."""
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A part of a message that says something worth keeping."""
+    """A part of a message that states a fact."""
 
     start: int
     end: int
@@ -58,7 +58,7 @@ class Stated:
 
 
 def statements(before: Sequence[tuple[str, str]], role: str, text: str, finder: FactFinder) -> list[Stated]:
-    """What a message states, in its order; `before` are the messages that it follows, as roles and texts.
+    """The statements of a message, in order; `before` are the messages before it, as (role, text).
 
     Raises: Unavailable, as the finder.
     """
@@ -86,7 +86,7 @@ def _marked(before: Sequence[tuple[str, str]], role: str, text: str, finder: Fac
 
 
 def _asked_for(text: str, marked: Sequence[Stated]) -> Iterator[Stated]:
-    """What a person asks to remember in so many words, where the finder marks nothing of it."""
+    """What a person explicitly asks to remember, if the finder marks nothing of it."""
     if phrases("asked_to_keep").search(text) is None:
         return
     for start, end in spans(text):
@@ -97,7 +97,7 @@ def _asked_for(text: str, marked: Sequence[Stated]) -> Iterator[Stated]:
 
 
 def windows(text: str) -> Iterator[tuple[int, int]]:
-    """`text` in parts of whole lines or sentences; only what has neither is cut elsewhere."""
+    """`text` in parts of whole lines or sentences; longer ones are cut elsewhere."""
     start = end = 0
     for _, stop in spans(text):
         if stop - start > WINDOW and end > start:
@@ -112,7 +112,7 @@ def windows(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _context(messages: Sequence[tuple[str, str]], room: int) -> list[tuple[str, str]]:
-    """The ends of the messages before, the last one first of all."""
+    """The ends of the messages before, the last one with priority."""
     found: list[tuple[str, str]] = []
     for role, text in reversed(messages):
         tail = text[-min(_TAIL, room) :] if room > 0 else ""
@@ -123,7 +123,7 @@ def _context(messages: Sequence[tuple[str, str]], room: int) -> list[tuple[str, 
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """Where each line or item of a list begins and ends, without its sign; a wrapped line is no line."""
+    """The start and end of each line or list item, without its bullet; wrapped lines are joined."""
     start: int | None = None
     for found in _LINE.finditer(text):
         begins = _BULLET.match(text, found.start(), found.end())
@@ -143,7 +143,7 @@ def _cut(marked: Stated, start: int, end: int) -> Stated:
 
 
 def _snapped(marked: Iterable[Stated], text: str, first: int, last: int) -> list[Stated]:
-    """What is marked of a line, in whole sentences where little is missing, else in whole words."""
+    """The marked parts of a line, extended to sentences if little is missing, else to words."""
     sentences = [(first + start, first + end) for start, end in spans(text[first:last])]
     joined: list[Stated] = []
     for each in marked:
@@ -161,7 +161,7 @@ def _snapped(marked: Iterable[Stated], text: str, first: int, last: int) -> list
 
 
 def _one(before: Stated, after: Stated, text: str) -> bool:
-    """Whether two marked parts are one with a hole in it, and not two statements."""
+    """Whether two marked parts are one with a gap, not two statements."""
     scrap = any(_little(text[each.start : each.end]) for each in (before, after))
     gap = text[before.end : after.start]
     return scrap and _little(gap) and not re.search(r"[.!?;]\s", gap)
@@ -170,9 +170,9 @@ def _one(before: Stated, after: Stated, text: str) -> bool:
 def _whole(
     marked: Stated, text: str, sentences: Sequence[tuple[int, int]], low: int, high: int
 ) -> Stated | None:
-    """A marked part with the bounds of its sentences; none, where it is a scrap of one.
+    """A marked part, extended to the bounds of its sentences; None if it is only a scrap.
 
-    What stands before `low` and behind `high` belongs to others.
+    What is before `low` and after `high` belongs to other parts.
     """
     begins = _BEFORE_WORDS.match(text, marked.start, marked.end)
     marked = replace(marked, start=begins.end() if begins else marked.start)
@@ -209,7 +209,7 @@ def _to_clause_end(text: str, end: int, high: int) -> int:
 
 
 def _to_clause_start(text: str, start: int, low: int) -> int:
-    """The start of the clause in which a part begins, behind its conjunction, unless that is far away."""
+    """The start of the clause in which a part begins, after its conjunction, unless that is far away."""
     stop = max((found.end() for found in _CLAUSE_ENDS.finditer(text, low, start)), default=low)
     joins = _JOINS.match(text, stop, start)
     stop = joins.end() if joins else stop
@@ -221,5 +221,5 @@ def _little(text: str) -> bool:
 
 
 def _is_own(part: str) -> bool:
-    """Whether enough of a part is the writer's own; inline code counts, unless all of it is code."""
+    """Whether enough of a part is the writer's own text; inline code counts, unless all of it is code."""
     return len(part.replace(BLANK, "").strip()) >= _LEAST_OWN * len(part.strip())

@@ -1,4 +1,4 @@
-"""Set phrases of conversations: closed classes of words, kept in `data/phrases.toml`."""
+"""Set phrases of conversations, from `data/phrases.toml`."""
 
 import re
 import tomllib
@@ -11,20 +11,20 @@ _LEADING = "ok|yes|no|yeah|nope|right|correct|exactly|perfect|actually|well|hm+|
 
 @cache
 def phrases(name: str) -> re.Pattern[str]:
-    """The set phrases of one kind, as a pattern between word bounds; phones write the other apostrophe."""
+    """A pattern for the set phrases of one kind as whole words, with either apostrophe."""
     either = "|".join(listed()[name]).replace("'", "['’]")
     return re.compile(rf"(?<![\w'’])(?:{either})(?![\w'’])", re.IGNORECASE)
 
 
 @cache
 def opening(name: str) -> re.Pattern[str]:
-    """The same at the beginning of a text, whatever leads in."""
+    """The same at the beginning of a text, after any introductory words."""
     lead = rf"\s*(?:(?:{_LEADING})\b[,.!]*\s*)*"
     return re.compile(rf"{lead}(?:{phrases(name).pattern})", re.IGNORECASE)
 
 
 def begins(name: str, text: str) -> bool:
-    """Whether a text begins with a phrase of this kind, whatever leads in."""
+    """Whether a text begins with a phrase of this kind, after any introductory words."""
     return opening(name).match(text) is not None
 
 

@@ -1,7 +1,7 @@
-"""Finds what can be counted or measured in a text and brings it to one unit.
+"""Finds counted and measured values in a text and converts them to one unit per kind.
 
-60 s, a minute and 1 min come out alike; so do 2 GB and 2048 MB, 9am and nine in the morning,
-weekly and every seven days. Knows no calendar: an expression like "last week" is left alone.
+60 s, a minute and 1 min are equal; so are 2 GB and 2048 MB, 9am and nine in the morning, weekly and every
+seven days. Knows no calendar: "last week" is ignored.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _ORDINALS = (
     "eleventh",
     "twelfth",
 )
-_FOREVER = 1e12  # seconds; longer than anything that ends
+_FOREVER = 1e12  # seconds; longer than any duration
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|circa|some|nearly|almost|under|over)|~)\s*$"
 )
-# Measured again, these come out a little otherwise; what is counted, dated or set in days does not.
+# These vary with each measurement; what is counted, dated or set in days does not.
 _JITTER = {"time": 0.1, "rate": 0.1, "power": 0.1, "size": 0.03}
 _LONGEST_MEASURED = 86_400.0  # seconds
 _LINKS = frozenset({"", " ", " and "})
@@ -54,7 +54,7 @@ _POINTING = re.compile(r"(?:\b(?:the|this|that|new|last|next|no|every|each|which
 
 @cache
 def _amounts() -> re.Pattern[str]:
-    """Compiled when first needed: most commands of the product never compare a text."""
+    """Compiled at first use: most commands never compare a text."""
     return re.compile(
         rf"\b(?P<whole>an?|{NUMBER})\s+(?:and\s(?P<more>{FRACTION})\s+(?P<wunit>{_SPANS})"
         rf"|(?P<wspan>{_SPANS})\s+and\s(?P<wmore>{FRACTION}))\b"
@@ -89,12 +89,12 @@ class Quantity:
     value: Value
     text: str
     about: bool = False  # said to be a rough figure
-    within: float = 0.0  # of a range, which the value is the middle of: how far it reaches to either side
+    within: float = 0.0  # for a range: the distance from the value in its middle to its ends
 
 
 @dataclass(frozen=True, slots=True)
 class FoundQuantity:
-    """A quantity and where it stands."""
+    """A quantity and its position."""
 
     start: int
     end: int
@@ -122,7 +122,7 @@ def find_quantities(text: str) -> Sequence[FoundQuantity]:
 
 
 def _joined(found: list[FoundQuantity], text: str) -> list[FoundQuantity]:
-    """The same, with an hour and twenty minutes as one time."""
+    """The quantities, with an hour and twenty minutes as one."""
     joined: list[FoundQuantity] = []
     for item in found:
         before = joined[-1] if joined else None
@@ -137,7 +137,7 @@ def _joined(found: list[FoundQuantity], text: str) -> list[FoundQuantity]:
 
 
 def _going_on(before: FoundQuantity, item: FoundQuantity, text: str) -> float | None:
-    """The rest of a time that goes on in a smaller unit, in seconds: 2 h 15 min."""
+    """The seconds of a smaller unit that continues a time: 2 h 15 min."""
     one, other = before.quantity, item.quantity
     linked = text[before.end : item.start] in _LINKS
     if one.kind != "time" or not linked or not isinstance(other.value, float):
@@ -152,7 +152,7 @@ def _going_on(before: FoundQuantity, item: FoundQuantity, text: str) -> float | 
 
 
 def equal(left: Quantity, right: Quantity) -> bool:
-    """Whether both mean one amount; a date without a year agrees with any year."""
+    """Whether both are the same amount; a date without a year equals that date in any year."""
     if isinstance(left.value, tuple) and isinstance(right.value, tuple):
         return all(a == b or 0 in (a, b) for a, b in zip(left.value, right.value, strict=True))
     if isinstance(left.value, float) and isinstance(right.value, float):
@@ -164,7 +164,7 @@ def equal(left: Quantity, right: Quantity) -> bool:
 
 
 def _slack(left: Quantity, right: Quantity) -> float:
-    """By which share two amounts may differ and still be one."""
+    """The relative difference within which two amounts are equal."""
     if left.kind in ("clock", "year", "count", "version", "ordinal", "vague"):
         return 1e-9
     if left.about or right.about:
@@ -183,7 +183,7 @@ def _slack(left: Quantity, right: Quantity) -> float:
 
 
 def measured(quantity: Quantity) -> bool:
-    """Whether it is of a kind that comes out a little otherwise each time; days and more are counted."""
+    """Whether values of this kind vary with each measurement; dates and counts don't."""
     value = quantity.value
     return quantity.kind in _JITTER and (quantity.kind != "time" or value < _LONGEST_MEASURED)  # type: ignore[operator]
 
@@ -201,7 +201,7 @@ def _gaps(found: list[FoundQuantity], end: int) -> Iterator[tuple[int, int]]:
 
 
 def _read(match: re.Match[str]) -> tuple[str, Value] | None:
-    """Kind and value of what was found, or None if it is no quantity after all."""
+    """Kind and value of a match, or None if it is no quantity."""
     group = match.groupdict()
     if group["vague"]:
         return "vague", UNITS[group["vague"]][1]
@@ -238,7 +238,7 @@ def _read(match: re.Match[str]) -> tuple[str, Value] | None:
 
 
 def _reach(match: re.Match[str]) -> float:
-    """How far a range reaches to either side of its middle."""
+    """The distance from the middle of a range to its ends."""
     if not match["low"]:
         return 0.0
     low, high = _ends(match)
@@ -252,7 +252,7 @@ def _ends(match: re.Match[str]) -> tuple[float, float]:
 
 
 def _period(group: dict[str, str]) -> float | None:
-    """After how many seconds it comes again, if it says so."""
+    """The seconds after which it recurs, if it says so."""
     if group["times"]:
         count = {"once": 1.0, "twice": 2.0}.get(group["times"]) or read_number(
             group["times"].rsplit(None, 1)[0]
@@ -266,7 +266,7 @@ def _period(group: dict[str, str]) -> float | None:
 
 
 def _nth(group: dict[str, str]) -> float | None:
-    """Which one in a row, if it says so."""
+    """The position in a sequence, if it says so."""
     if group["dayth"] or group["nth"]:
         return float(group["dayth"] or group["nth"])
     if group["early"]:

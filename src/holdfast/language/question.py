@@ -1,6 +1,6 @@
-"""What a question asks for, before anything is searched: its terms, whom and which days it names.
+"""Parses a question before the search: its terms, and the people and days that it names.
 
-Pure: who has spoken in the space and what day it is are passed in.
+Pure: the speakers of the space and the date are passed in.
 """
 
 import re
@@ -22,7 +22,7 @@ _ABOUT_TALK = re.compile(
     r"(?:\w+\s+)?(?:said|told|mentioned|discussed|talked|spoke|agreed|decided)\b",
     re.IGNORECASE,
 )
-# What only the messages before can tell the meaning of: "that" and "one" only where no noun follows.
+# Words that refer to earlier messages: "that" and "one" only if no noun follows.
 _BACK = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|her|these|those|same|both)\b"
     r"|\b(?:this|that|there|one)(?=\s*(?:$|[.,;:!?)]))",
@@ -32,24 +32,24 @@ _BACK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """A question, read."""
+    """A parsed question."""
 
     text: str
     terms: tuple[str, ...]  # that can find something
-    spoken_terms: tuple[str, ...]  # the same without names of speakers, who seldom name themselves
+    spoken_terms: tuple[str, ...]  # the same without speakers' names, since speakers seldom name themselves
     meant: Meant
     days: tuple[Days, ...]
     asks_when: bool
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """As it is asked, then as it would be said by and to each person that it names."""
+        """The question as it is, then as each person that it names would have said it or heard it."""
         said = (form for each in self.meant.sayings for form in (each.by_them, each.to_them))
         return (self.text, *said)
 
 
 def question(text: str, speakers: Iterable[str], asked_on: date) -> ParsedQuestion:
-    """`text`, read by somebody who knows the speakers of the space and the day."""
+    """Parses a question, given the speakers of the space and the date."""
     plain = words(text)
     who = meant(text, speakers)
     terms = tuple(asked(text))
@@ -65,10 +65,10 @@ def question(text: str, speakers: Iterable[str], asked_on: date) -> ParsedQuesti
 
 
 def asks_what_was_said(text: str) -> bool:
-    """Whether a question is about a conversation, not about what it told."""
+    """Whether a question is about a conversation, not about a fact in it."""
     return _ABOUT_TALK.search(text) is not None
 
 
 def refers_back(text: str) -> bool:
-    """Whether a question has a word that stands for something said before it."""
+    """Whether a question has a pronoun for something said before."""
     return "?" in text and _BACK.search(text) is not None

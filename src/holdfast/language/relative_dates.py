@@ -1,6 +1,6 @@
-"""Words like "yesterday", which mean another day to every later reader: found, and given their dates.
+"""Replaces words like "yesterday", which mean another day to later readers, by dates.
 
-English only; what is not understood is taken as dated.
+English only; what is not understood counts as dated.
 """
 
 import re
@@ -38,13 +38,13 @@ _RESOLVABLE = re.compile(
 
 
 def undated(text: str) -> str | None:
-    """The words that need a day to be understood, in a text that names none; none, when it is clear."""
+    """The words of a text that need a date to be understood; None if there are none."""
     found = _RELATIVE.search(text)
     return found[0] if found is not None and _ABSOLUTE.search(text) is None else None
 
 
 def dated(text: str, said_on: date | None) -> str:
-    """`text` with the date behind each relative day, counted from the day it was said on."""
+    """`text` with the date after each relative day, counted from `said_on`."""
     if said_on is None:
         return text
 

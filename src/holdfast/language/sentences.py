@@ -1,7 +1,7 @@
-"""Cuts a message into the sentences that its writer says in his own voice.
+"""Splits a message into sentences, and finds the parts that are the writer's own words.
 
-What is merely shown (code, logs, quotations, forwarded text) is blanked out and says nothing; every sentence
-keeps the place at which it stands. Knows nothing of what is worth keeping.
+Shown text (code, logs, quotations, forwarded text) is blanked out; positions stay valid. Does not decide what
+is worth storing.
 """
 
 import re
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from holdfast.domain.prose import BLANK, own_words
 
-MOST_CHARACTERS = 8_000  # of one message; what is longer was pasted, and its end is not read
-SHOWN = "[…]"  # stands for what is left out
+MOST_CHARACTERS = 8_000  # of one message; a longer one was pasted, and its end is not read
+SHOWN = "[…]"  # replaces what is left out
 _MOST_SENTENCE = 2_000  # characters; nobody says longer ones
-_TERM = 5  # words: a shorter quotation names something, a longer one is somebody else's speech
+_TERM = 5  # words: a shorter quotation is a name, a longer one is speech
 _TERM_CHARACTERS = 60
 _NEAR = 40  # characters that tell whether a full stop ends a sentence
 _OUTPUT = 2  # lines of a program's output in one paragraph: then it is a log
@@ -35,7 +35,7 @@ _MACHINE_LINE = re.compile(
     r"|(?:SELECT|INSERT|UPDATE|DELETE)\b.*\b(?:FROM|INTO|SET|WHERE)\b"
     r"|(?:def|class|import|from|return|const|let|var|function|SELECT|INSERT|UPDATE)\b.*[:;(){}=]\s*$)"
 )
-# What people write too, but hardly line by line: a lower-case level, versions, places in files, times taken.
+# Forms that people use, too, but seldom line by line: lower-case levels, versions, file positions, durations.
 _MACHINE_LIKE = re.compile(
     r"\s*+(?:(?:warning|error|fatal|success|hint|notice|failed|passed|Warning|Error|Note)(?:: | [A-Z])"
     r"|\[\d+/\d+\]|[✓✔✗✘×•]|[\w-]+(?: [a-z-]+)? v?\d+\.\d+\.\d+\S*$"
@@ -44,7 +44,7 @@ _MACHINE_LIKE = re.compile(
 _SPEAKER = re.compile(r"\b(?:I|we|you|my|our|your|me|us|please)\b", re.IGNORECASE)
 # A file's name, and its content up to the next empty line.
 _FILE = re.compile(r"^[ \t]*[\w./-]+\.\w{1,5}:[ \t]*\n(?:[^\n]*\S[^\n]*(?:\n|$))+", re.MULTILINE)
-# What stands behind these is handed over to be worked on, and is not the writer's own claim.
+# What follows these is material to work on, not the writer's own statement.
 _HAND_OVER = (
     r"\b(?:translat\w*|summari[sz]e\w*|proofread|paraphrase|rephrase|reword|polish|shorten"
     r"|übersetz\w*|wie sagt man|tradui\w*|traduc\w*|traduz\w*|comment dit-on|cómo se dice|come si dice"
@@ -58,7 +58,7 @@ _HANDED_OVER = re.compile(
     rf"(?:{_HAND_OVER}|{_TO_BE_WRITTEN})[^.?!\n]{{0,60}}:\s*(?=\S)|(?:翻译|翻譯|译成|訳|번역)[^。？！\n]{{0,40}}[:：]\s*(?=\S)",
     re.IGNORECASE,
 )
-# A line that asks for work on a text, and the lines below it, unless the writer himself goes on there.
+# A line that asks for work on a text, and the lines below it, unless the writer continues there.
 _WORKED_ON = re.compile(
     r"\A(?=[^\n]*\b(?:please|can you|could you|would you|look|check|review|proofread|fix|read|explain|what"
     r"|is|does|why|how)\b)[^\n]*\b(?:diff|patch|commit|read ?me|e-?mail|mail|letter|text|draft|logs?|page"
@@ -85,7 +85,7 @@ _LABEL = re.compile(r"\b[a-z]+ [A-Z]\.$")  # "gate C." is over, "Martin K." is n
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: as written, and in the writer's own voice alone (`BLANK` where something is shown)."""
+    """One sentence: as written, and with shown text replaced by `BLANK`."""
 
     text: str
     own: str
@@ -100,12 +100,12 @@ class Sentence:
 
     @property
     def shown(self) -> float:
-        """The share of it that is somebody else's."""
+        """The share of it that is shown text."""
         return self.own.count(BLANK) / max(len(self.own), 1)
 
 
 def sentences(text: str) -> list[Sentence]:
-    """The sentences of a message in order; those that only show something are left out."""
+    """The sentences of a message in order, without those that are only shown text."""
     text = text[:MOST_CHARACTERS]
     own = blanked(text)
     found = []
@@ -120,13 +120,13 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def own_voice(text: str) -> str:
-    """What the writer says himself; a sign stands for each passage that he merely shows."""
+    """The writer's own words; a sign replaces each shown passage."""
     own = re.sub(rf"{BLANK}[{BLANK}\s]*{BLANK}|{BLANK}", SHOWN, blanked(text[:MOST_CHARACTERS]))
     return re.sub(rf"(?:{re.escape(SHOWN)}\s*)+{re.escape(SHOWN)}", SHOWN, own).strip()
 
 
 def blanked(text: str) -> str:
-    """`text` with everything blanked out that is not the writer's own; as long as the text."""
+    """`text` with all shown text blanked out, of the same length."""
     own = own_words(text)
     own = "\n\n".join(map(_without_output, own.split("\n\n")))
     own = _FILE.sub(lambda found: _blank(found[0]), own)
@@ -141,7 +141,7 @@ def blanked(text: str) -> str:
 
 
 def _blanked_to(own: str, start: int, stop: int) -> str:
-    """`own` without what stands between two places; a negative one is the end."""
+    """`own` blanked out between two positions; a negative one is the end."""
     stop = len(own) if stop < 0 else stop
     return own[:start] + _blank(own[start:stop]) + own[stop:]
 
@@ -149,7 +149,7 @@ def _blanked_to(own: str, start: int, stop: int) -> str:
 def _without_output(paragraph: str) -> str:
     """A paragraph without the output of programs.
 
-    Where two lines of it stand, or one and nobody speaks, the rest of the paragraph is output too.
+    After two lines of output, or one if nobody speaks, the rest of the paragraph is output, too.
     """
     lines = paragraph.split("\n")
     output = {place for place, line in enumerate(lines) if _MACHINE_LINE.match(line)}
@@ -174,7 +174,7 @@ def _blank(text: str) -> str:
 
 
 def spans(own: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences and lines of a text begin and end."""
+    """The start and end of the sentences and lines of a text."""
     start = 0
     for end in _END.finditer(own):
         stop = end.start() + 1

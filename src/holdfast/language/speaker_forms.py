@@ -1,7 +1,8 @@
 """Whom a question is about, and how those people would have said it themselves.
 
-Questions name people ("When did Caroline move?"), people say "I moved" or "you moved". The question is put
-into either form, and a message is compared with the form that its speaker would have used. English only.
+Questions name people ("When did Caroline move?"), people say "I moved" or "you moved". The question is
+converted to both forms, and a message is compared with the form that its speaker would have used. English
+only.
 """
 
 import re
@@ -13,8 +14,8 @@ from holdfast.domain.terms import STOP_WORDS, folded
 
 _NAME = re.compile(r"([^\W\d_]+)(['’]s)?")
 _SHORTEST_NAME = 3  # letters of a short form: "Mel" for Melanie
-_MOST_PEOPLE = 3  # whose forms of a question are searched for; each costs two vectors
-#: Who "I" is in a conversation with an assistant; what a message without a speaker's name has for one.
+_MOST_PEOPLE = 3  # people whose forms of a question are searched; each costs two vectors
+#: "I" in a conversation with an assistant, and the speaker of a message without a speaker's name.
 ASKER = "user"
 _ROLES = frozenset((ASKER, "assistant", "system", "tool"))
 _FIRST_PERSON = frozenset("i me my mine we us our ours myself".split())
@@ -63,20 +64,20 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """Whom a question names, and whose messages are likelier to answer it."""
+    """The people that a question names, and whose messages are likelier to answer it."""
 
     sayings: tuple[Saying, ...] = ()
-    about: frozenset[str] = frozenset()  # nobody in particular, when all are named
-    asker: bool = False  # it asks for what the asker said
+    about: frozenset[str] = frozenset()  # empty if all are named
+    asker: bool = False  # it asks what the asker said
     names: frozenset[str] = frozenset()  # the folded words that only name a speaker
 
     def said_by(self, message: Message) -> bool:
-        """Whether the one asked about said it."""
+        """Whether the person in question said it."""
         return message.speaker in self.about or (self.asker and message.role == ASKER)
 
 
 def meant(question: str, speakers: Iterable[str]) -> Meant:
-    """Who is meant, of the speakers that are known."""
+    """The known speakers that a question is about."""
     people = [speaker for speaker in speakers if speaker.strip() and speaker.casefold() not in _ROLES]
     found = [match[1] for match in _NAME.finditer(question)]
     named = [speaker for speaker in people if any(_means(word, speaker) for word in found)]

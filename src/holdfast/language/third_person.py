@@ -1,7 +1,6 @@
-"""Tells what somebody says of himself as another would: "I prefer tea" is "The user prefers tea".
+"""Converts the first person to the third: "I prefer tea" becomes "The user prefers tea".
 
-English only, by closed classes of words: pronouns, auxiliaries, adverbs. Code and quotations stay as they
-are.
+English only, by closed classes of words: pronouns, auxiliaries, adverbs. Code and quotations stay.
 """
 
 import re
@@ -42,7 +41,7 @@ _ADVERBS = (
 _INVERTED = re.compile(r"\b(?:shall|should|do|did|can|could|will|would|may|might|must|let|have|had)\s$", re.I)
 _ASKED = re.compile(r"(?<![\w'])(do|don't|are)( the (?:user|assistant)\b(?! and\b))", re.IGNORECASE)
 _BEGINS = re.compile(r"^(\W*)([td])(?=he (?:user|assistant)\b|oes the )")
-# Behind this "you" is the one who acts.
+# After this, "you" is the subject.
 _CLAUSE = re.compile(
     r"(?:^|[,;:(]|\b(?:and|but|if|when|that|because|so|where|while|unless|until|what|which))\s*$", re.I
 )
@@ -63,7 +62,7 @@ _ENGLISH = frozenset(
         " this to up us use was we were what when where which who will with would you your"
     ).split()
 )
-#: Little words of the other languages of Europe; none of them is an English word.
+#: Short words of other European languages, none of them an English word.
 _OTHERS = frozenset(
     (
         "der die das und ist nicht ein eine einen einem einer mit für auf von zu im den dem des sich auch"
@@ -83,9 +82,9 @@ _OTHERS = frozenset(
 
 
 def in_third_person(text: str, role: str) -> str:
-    """`text`, said by the user or the assistant, as somebody else would tell it.
+    """`text`, said by the user or the assistant, in the third person.
 
-    What a user says to "you" is said to whichever agent reads it, and stays.
+    A user's "you" is any agent that reads it, and stays.
     """
     if not is_english(text):
         return text
@@ -101,7 +100,7 @@ def in_third_person(text: str, role: str) -> str:
 
 
 def _told(sentence: str, role: str) -> str:
-    """One sentence; whoever is named in it once is "their" from then on."""
+    """One sentence; after the first mention the person is "their"."""
     people: list[str] = []
 
     def replaced(found: re.Match[str]) -> str:
@@ -134,7 +133,7 @@ def _told(sentence: str, role: str) -> str:
 
 
 def _named(pronoun: str, role: str) -> str:
-    """Who a pronoun means in the mouth of one of the two."""
+    """Whom a pronoun of this speaker means."""
     himself = pronoun in ("i", "me", "my", "mine", "myself")
     return "the user" if himself == (role == "user") else "the assistant"
 
@@ -151,11 +150,11 @@ def _pattern(role: str) -> re.Pattern[str]:
 
 
 def _third(verb: str, role: str) -> str:
-    """A verb as it stands behind "the user"; one in the past, or one that is none, stays."""
+    """A verb in the third person; one in the past, and other words, stay."""
     if verb[:1].isupper():  # a name
         return verb
     plain = verb.lower()
-    if role == "assistant" and plain in _UNCHANGED:  # agents tell what they did
+    if role == "assistant" and plain in _UNCHANGED:  # agents report what they did
         return verb
     if plain in _FORMS:
         return _FORMS[plain]
@@ -170,12 +169,12 @@ def _third(verb: str, role: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def is_english(text: str) -> bool:
-    """Whether a text is written in English, or too short to tell."""
+    """Whether a text is in English, or too short to tell."""
     letters = [letter for letter in text if letter.isalpha()]
     if 3 * sum(not letter.isascii() for letter in letters) > len(letters):
         return False
     found = [word.casefold() for word in _WORD.findall(text)]
     english = sum(word in _ENGLISH for word in found)
     others = sum(word in _OTHERS for word in found)
-    # "im" is German unless English words stand beside it.
+    # "im" is German unless there are English words, too.
     return others <= english or (others < 2 and "im" not in found)

@@ -38,7 +38,7 @@ Moment = tuple[str, tuple[int, ...] | float]
 
 @cache
 def moments() -> re.Pattern[str]:
-    """What a clock time or a date looks like in a lower-case text; compiled when first needed."""
+    """A pattern for clock times and dates in a lower-case text; compiled at first use."""
     return re.compile(
         rf"\b(?P<d1>{_DAY})\s(?:of\s)?(?P<m1>{_NAMES})\b\.?(?:,?\s(?P<y1>(?:19|20)\d\d)\b)?"
         rf"|\b(?P<m2>{_NAMES})\.?\s(?:the\s)?(?P<d2>{_DAY})\b(?!:)(?:,?\s(?P<y2>(?:19|20)\d\d)\b)?"

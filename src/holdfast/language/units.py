@@ -1,13 +1,10 @@
-"""The units that quantities come in, each with its kind and its size in the base unit of that kind.
-
-A table and nothing else.
-"""
+"""The units of quantities, each with its kind and its size in the base unit. Only a table."""
 
 from __future__ import annotations
 
 SECOND, MINUTE, HOUR, DAY, WEEK, MONTH, YEAR = 1.0, 60.0, 3600.0, 86400.0, 604800.0, 2592000.0, 31536000.0
 
-# A month counts 30 days here; whoever compares months with days has to leave some room.
+# A month has 30 days here; comparisons of months with days need some tolerance.
 _TIME = {
     "millisecond milliseconds ms msec": 0.001,
     "second seconds s sec secs": SECOND,

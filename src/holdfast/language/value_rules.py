@@ -1,6 +1,6 @@
 """Exact rules about values: numbers with units, counts, dates, times and versions.
 
-Two texts with different values do not say the same; a measured value may differ a little.
+Two texts with different values are no duplicates; a measured value may differ a little.
 """
 
 from __future__ import annotations
@@ -15,22 +15,19 @@ from holdfast.language.quantities import FoundQuantity, Quantity, equal, find_qu
 _SAY_NOTHING = frozenset(
     ("a", "an", "the", "about", "around", "roughly", "approximately", "today", "now", "currently")
 )
-# What is set is exact, also where its unit is one that measurements have.
+# A configured value is exact, even in a unit of measurements.
 _SETTING = re.compile(
     r"\b(?:time-?outs?|ttl|limit(?:s|ed)?|quota|intervals?|thresholds?|deadline|expires?"
     r"|configured|set (?:to|at))\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"(?<!\S)[^\s\d]*+\d\S*")
-# Kinds that are told apart by how a value is written, not by what it says.
+# Kinds that differ in how a value is written, not in its meaning.
 _ALIKE = {"period": "time", "version": "count"}
 
 
 def different_values(one: str, other: str) -> bool:
-    """Whether each of two texts gives a value of one kind that the other does not give.
-
-    Or one sentence stands twice, with other figures in its places.
-    """
+    """Whether each text has a value of a kind that the other lacks, or they differ only in values."""
     if one == other:
         return False
     if _frame(one) == _frame(other):
@@ -43,10 +40,10 @@ def different_values(one: str, other: str) -> bool:
 
 
 def measured_again(one: str, other: str) -> bool:
-    """Whether two texts are one sentence with measured values that differ a little: 60 s, then 58 s."""
+    """Whether both are one sentence with measured values that differ a little: 60 s, then 58 s."""
     one, other = one.lower(), other.lower()
     theirs, rest = _parted(other)
-    # To find quantities takes long, and most texts have other words anyway.
+    # Finding quantities is slow, and most texts differ in other words anyway.
     if not theirs or (one.isascii() and any(word not in one for word in rest if word.isalpha())):
         return False
     ours, words = _parted(one)
@@ -57,7 +54,7 @@ def measured_again(one: str, other: str) -> bool:
 
 
 def _frame(text: str) -> str:
-    """The text with a mark in place of each word that has a digit."""
+    """The text with a placeholder for each word that has a digit."""
     return _FIGURE.sub("#", normal_form(text))
 
 
@@ -66,7 +63,7 @@ def _is_setting(one: str, other: str) -> bool:
 
 
 def _same(one: Quantity, other: Quantity, exact: bool) -> bool:
-    """Whether two values are one; one that is set is `exact`."""
+    """Whether two values are equal; a configured value is `exact`."""
     jitters = exact and measured(one) and not (one.about or other.about)
     return one.value == other.value if jitters else equal(one, other)
 
@@ -77,7 +74,7 @@ def _agree(one: Quantity, other: Quantity, exact: bool) -> bool:
 
 @lru_cache(maxsize=256)
 def _parted(text: str) -> tuple[Sequence[FoundQuantity], list[str]]:
-    """The values of a lower-case text, and its words with a mark in place of each."""
+    """The values of a lower-case text, and its words with a placeholder for each value."""
     found = find_quantities(text)
     for item in reversed(found):
         text = f"{text[: item.start]} # {text[item.end :]}"

@@ -1,7 +1,7 @@
-"""Words a part of a message so that it reads alone on another day, without adding anything to it.
+"""Words a part of a message so that it can be understood alone, without adding anything.
 
-Fillers go, "I" becomes the user, relative days get their dates, an answer gets its question and a pronoun the
-sentence that it points at. What can't be completed so is no memory: its message can still be found.
+Fillers are removed, "I" becomes the user, relative days get dates, an answer gets its question, and a pronoun
+the sentence that it refers to. What can't be completed is not stored; its message can still be found.
 """
 
 import re
@@ -19,9 +19,9 @@ from holdfast.language.third_person import in_third_person
 MOST_CHARACTERS = 480  # of a memory: the strictest profile takes 500
 _LONGEST_BEFORE = 40  # words of a sentence that is put before another
 _FRAGMENT = 6  # words of an answer that is no sentence
-_NEAR = 2_000  # characters before a part that are looked at, such as a list between its heading and an item
-_LEAST = 2  # words: fewer say nothing without a question
-_SHORT = 3  # words of a message that says nothing alone
+_NEAR = 2_000  # characters before a part that are read, such as a list between its heading and an item
+_LEAST = 2  # words: fewer can't be understood without a question
+_SHORT = 3  # words of a message that can't be understood alone
 _HE = re.compile(r"(?:she|he|they)(?=['’ ]|s\b)", re.IGNORECASE)
 _POINTS = re.compile(
     r"(?:it|its|it['’]s|that|that['’]?s|this|(?:s?he|they)(?:['’]?s|['’]re)?|those|these"
@@ -32,7 +32,7 @@ _POINTS = re.compile(
     r"(?![\w'’-])",
     re.IGNORECASE,
 )
-# A pronoun near the beginning, with nothing before it that it may stand for.
+# A pronoun near the beginning, with nothing before it that it may refer to.
 _SOON = re.compile(
     r"(?-i:[a-z]|^\w)[\w'’-]*(?: (?-i:[a-z])[\w'’-]*)? "
     r"(?P<pronoun>it|them|him|her|he|she|they|those|these|that one|this one)(?![\w'’-])",
@@ -51,8 +51,8 @@ _REFERS = re.compile(
     r"|the (?:two|same)|there(?! (?:is|are)\b))\b",
     re.IGNORECASE,
 )
-_OPEN = re.compile(r"\w[^\S\n]*\Z")  # the sentence goes on
-# The line before a list, where an item of it begins.
+_OPEN = re.compile(r"\w[^\S\n]*\Z")  # the sentence continues
+# The line before a list, if an item begins here.
 _ITEM = re.compile(
     r"(?:^|\n)([^\n]{2,120}:)[^\S\n]*\n+(?:[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\n]*\n)*"
     r"[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\S\n]*\Z"
@@ -69,7 +69,7 @@ _BETWEEN = r"(?:\s*[,:;.!–—-]+\s*|\s+)"
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What somebody said: a person ("user") or an agent ("assistant")."""
+    """A message of a person ("user") or an agent ("assistant")."""
 
     role: str
     text: str
@@ -78,9 +78,9 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A sentence or some that read alone, and the words that they were made of.
+    """One or more self-contained sentences, and the parts that they were made of.
 
-    Each with how many messages before the last one it was said: 0 in the message itself, 1 right before it.
+    Each part with the number of messages before the last one: 0 is the message itself.
     """
 
     content: str
@@ -88,7 +88,7 @@ class Worded:
 
 
 def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -> Worded | None:
-    """The part of a turn between two places as a memory; none, where it can't stand alone."""
+    """The part of a turn between two positions as a memory; None if it can't stand alone."""
     words = turn.text[start:end].strip()
     asked = _asked(before, turn, start, words)
     told = f"{_finished(asked, before[-1])} {_finished(_bare(words, answer=True), turn)}" if asked else ""
@@ -106,12 +106,12 @@ def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -
 
 
 def _scrap(told: str, turn: Utterance, start: int) -> bool:
-    """Whether a few words in the middle of a message go on with the sentence before them."""
+    """Whether a few words in the middle of a message continue the sentence before."""
     return len(told.split()) <= _LEAST and bool(_SAYS.search(_bare(_last_sentence(turn.text[:start]))))
 
 
 def _points(words: str, told: str) -> bool:
-    """Whether a part points at something that was said before it."""
+    """Whether a part refers to something said before it."""
     if _HERE.match(told):
         return False
     return bool(_POINTS.match(told) or _LEANS.match(words) or _SOON.match(told))
@@ -120,7 +120,7 @@ def _points(words: str, told: str) -> bool:
 def _pointing(
     told: str, before: Sequence[Utterance], turn: Utterance, start: int, words: str
 ) -> Worded | None:
-    """A part that points at something: with the name, or with the sentence that it points at."""
+    """A part that refers to something, completed with the name or the sentence that it refers to."""
     where, by, sentence = 0, turn, _last_sentence(turn.text[:start])
     if not _SAYS.search(_bare(sentence)):
         where, by = 1, before[-1] if before else turn
@@ -141,7 +141,7 @@ def _pointing(
 
 
 def _asked(before: Sequence[Utterance], turn: Utterance, start: int, words: str) -> str:
-    """The question that a part answers and could not be understood without; empty where there is none."""
+    """The question without which a part can't be understood; empty if none."""
     if not before or before[-1].role == turn.role or start > _NEAR:
         return ""
     lead = _bare(turn.text[:start]).strip(" ,.!")
@@ -158,7 +158,7 @@ def _asked(before: Sequence[Utterance], turn: Utterance, start: int, words: str)
 
 
 def _question(text: str) -> str:
-    """The question that a message ends with, and the sentence before it where it points at that."""
+    """The last question of a message, with the sentence before it if it refers to that."""
     parts = [(start, end) for start, end in spans(text) if text[start:end].strip()]
     at = next((at for at in range(len(parts) - 1, -1, -1) if _asks(text, parts[at])), -1)
     if at < 0 or at < len(parts) - 2:
@@ -178,7 +178,7 @@ def _asks(text: str, part: tuple[int, int]) -> bool:
 
 
 def _checked(content: str, taken: tuple[tuple[int, str], ...]) -> Worded | None:
-    """A memory of a fit length; what is too long ends with a sentence, or is none."""
+    """The memory, if its length is valid; a longer one is cut after a sentence."""
     if len(content) > MOST_CHARACTERS:
         ends = [end for _, end in spans(content) if end <= MOST_CHARACTERS]
         content = content[: ends[-1]].strip() if ends else ""
@@ -186,7 +186,7 @@ def _checked(content: str, taken: tuple[tuple[int, str], ...]) -> Worded | None:
 
 
 def _finished(text: str, turn: Utterance) -> str:
-    """A text as it is told of its speaker, with its dates, capital letters and a full stop."""
+    """A text in the third person, with dates, capital letters and a full stop."""
     text = dated(in_third_person(text, turn.role), turn.said_on)
     told = [_capital(text[start:end].strip()) for start, end in spans(text)]
     text = " ".join(f"{one}." if one[-1:].isalnum() else one for one in told[:-1])
@@ -195,7 +195,7 @@ def _finished(text: str, turn: Utterance) -> str:
 
 
 def _capital(sentence: str) -> str:
-    """A sentence with a capital letter, without what only leads out; code stays as it is written."""
+    """A sentence with a capital letter, without introductory words; code stays."""
     sentence = _BULLET.sub("", sentence, count=1) if _BULLET.match(sentence) else sentence
     bare = _leads_out().sub("", sentence, count=1)
     sentence = bare + sentence.rstrip()[-1] if bare != sentence and _ENDS.search(sentence) else bare
@@ -204,7 +204,7 @@ def _capital(sentence: str) -> str:
 
 
 def _bare(text: str, *, answer: bool = False) -> str:
-    """`text` without what only leads in or out; all of it, when nothing else is left."""
+    """`text` without introductory and closing words; all of it if nothing else is left."""
     text = " ".join(text.split())
     bare = _leads_in(answer).sub("", text, count=1)
     bare = _leads_out().sub("", bare, count=1)
@@ -213,7 +213,7 @@ def _bare(text: str, *, answer: bool = False) -> str:
 
 @cache
 def _leads_in(answer: bool) -> re.Pattern[str]:
-    """Words that lead in; an answer keeps its yes or no."""
+    """A pattern for introductory words; an answer keeps its yes or no."""
     free = phrases("lead_in").pattern
     parted = rf"{phrases('lead_in_with_comma').pattern}\s*[,:;.!–—-]+\s*"
     kept = r"(?!(?:yes|yep|yeah|no|nope)\b)" if answer else ""
@@ -238,7 +238,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _only_name(sentence: str) -> str | None:
-    """The one person or thing that a sentence names, besides the word that it begins with."""
+    """The only person or thing that a sentence names, besides its first word."""
     found = {name for name in NAME.findall(sentence) if not DAY_OR_MONTH.match(name)}
     inside = found - {sentence.split()[0].strip(",.")} if len(found) > 1 else found
     return inside.pop().removesuffix("'s").removesuffix("’s") if len(inside) == 1 else None
