@@ -45,7 +45,7 @@ _OPERATOR = re.compile(r"[;|&()<>`]+")
 _NOT_RUN = re.compile(
     r"""
     ^(?!holdfast\b|export\b|cat\b|mkdir\b|sqlite3\b|cd\b|grep\b)  # of other programs
-    | \b[A-Z]{2,}\b(?![=_./"])             # a value of the reader's own: ID, TOKEN
+    | \b[A-Z]{2,}\b(?![=_./"])|\blast$     # of the reader's own: ID, TOKEN, the last session
     | \.\.\.|…|://|\$\(
     | ^holdfast\ (serve|up|open|chat|telegram|service|doctor|uninstall)\b
     | ^holdfast\ inbox\ (approve|reject)
@@ -53,6 +53,11 @@ _NOT_RUN = re.compile(
     """,
     re.VERBOSE,
 )
+_CHECK = """#!/bin/sh
+echo All services are up.
+echo '[MEMORY:timing:jellyfin] Takes 60s to start after a restart'
+echo '[EVENT:warning:caddy] Answers slowly'
+"""
 _MAY_FAIL = re.compile(r"^holdfast audit")  # exit code 1 says that there is something to do
 
 
@@ -178,7 +183,7 @@ def test_the_commands_of_a_page_run_in_order_and_print_what_it_shows(page: str, 
 
 def _as_shown(shown: str, output: str) -> bool:
     """Whether a page shows what was printed: `…` stands for anything, and ids differ."""
-    pattern = re.escape(shown.strip()).replace("…", ".*")
+    pattern = re.sub(r"(\\\s)*…(\\\s)*", ".*", re.escape(shown.strip()))
     pattern = re.sub(r"(?<![\w-])(?=[\w-]*[A-Z0-9])[\w-]{8}(?![\w-])", r"[\\w-]{8}", pattern)
     return re.search(pattern, output, re.DOTALL) is not None
 
@@ -194,7 +199,7 @@ def _project(home: Path) -> Path:
     transcripts = home / ".claude" / "projects" / "-home-me-shop"
     for folder in (project / ".git", transcripts, home / ".claude-mem", home / "basic-memory"):
         folder.mkdir(parents=True)
-    (project / "check.sh").write_text("#!/bin/sh\necho All services are up.\n")
+    (project / "check.sh").write_text(_CHECK)
     (project / "check.sh").chmod(0o755)
     (project / "CLAUDE.md").write_text("# Shop\n\n- Always run make quick before a push\n- Use tabs\n")
     (project / "mem0.json").write_text(

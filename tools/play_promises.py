@@ -47,11 +47,17 @@ class Machine:
         self.home = home
         self.environment = {"HOME": str(home), "PATH": f"{self.programs}:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
-    def says(self, *words: str, code: int | None = 0) -> str:
+    def says(self, *words: str, code: int | None = 0, read: str = "") -> str:
         """What a command prints."""
         command = [str(self.programs / "holdfast"), *words]
         done = subprocess.run(
-            command, cwd=self.home, env=self.environment, capture_output=True, text=True, timeout=PATIENCE
+            command,
+            cwd=self.home,
+            env=self.environment,
+            input=read,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
         )
         if code is not None and done.returncode != code:
             raise Broken(f"{' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}")
@@ -123,7 +129,7 @@ def deleted_words_are_not_quoted(machine: Machine) -> None:
     machine.says("forget", found[0]["id"], "--space", "ops", "--yes", code=None)
     left = machine.says("recall", "how to unseal vault", "--space", "ops", code=None)
     expect(SECRET not in left, left)
-    given = machine.says("context", "how do I unseal the vault", "--space", "ops", code=None)
+    given = machine.says("context", "--space", "ops", read="how do I unseal the vault")
     expect(SECRET not in given, given)
 
 
