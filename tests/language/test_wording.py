@@ -106,6 +106,44 @@ def test_an_answer_that_needs_its_question_gets_it(question: str, answer: str, t
     assert content(question, answer) == told
 
 
+def test_an_answer_at_the_beginning_comes_with_its_question_alone() -> None:
+    asked = "A: The invitation is drafted and lies in your folder. Who does the layout?"
+
+    assert content(asked, "Ms. Moon at Namhae Press since the first edition of the book.") == (
+        "Who does the layout? Ms. Moon at Namhae Press since the first edition of the book."
+    )
+
+
+def test_a_numbered_answer_comes_with_the_question_of_its_number() -> None:
+    asked = (
+        "A: Two things:\n1. How does the host mark a reserve without an end?\n2. Which role may change it?"
+    )
+
+    assert content(asked, "1. 9999-12-31, never NULL.\n2. Only CLERK.", start="Only") == (
+        "Which role may change it? Only CLERK."
+    )
+    assert content(asked, "1. 9999-12-31, never NULL.", start="9999") == (
+        "How does the host mark a reserve without an end? 9999-12-31, never NULL."
+    )
+
+
+def test_nobody_is_made_of_a_word_that_only_begins_a_sentence() -> None:
+    assert content("One more question of law. She writes dates out in words.", start="She") == (
+        "One more question of law. She writes dates out in words."
+    )
+    assert content("A: The IMU has gaps and was left out.", "he says that's weak") == (
+        "The IMU has gaps and was left out. He says that's weak."
+    )
+
+
+def test_what_points_at_a_mere_reply_gets_what_was_replied_to() -> None:
+    asked = "A: Two cases fail. May I flash the second board?"
+
+    assert content(asked, "not yet. it belongs to the customer.", start="it") == (
+        "May the assistant flash the second board? It belongs to the customer."
+    )
+
+
 def test_she_is_who_was_named_right_before() -> None:
     found = made("Send the draft to Miriam, please. She signs all the contracts.", start="She")
 
@@ -149,6 +187,9 @@ def test_an_item_of_a_list_comes_with_its_heading() -> None:
     listed = "cost report:\n1. mondays 08:00\n2. mail to payments@"
 
     assert content(listed, start="mail") == "Cost report: mail to payments@."
+    assert content("A: Any rules for the style?", "yes:\n- no multiple choice", start="no") == (
+        "Any rules for the style? No multiple choice."
+    )
 
 
 def test_a_part_of_an_open_sentence_gets_its_beginning() -> None:

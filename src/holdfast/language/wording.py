@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from holdfast.language.names import DAY_OR_MONTH, NAME
+from holdfast.language.names import NAME, names
 from holdfast.language.phrases import opening, phrases
 from holdfast.language.relative_dates import dated
 from holdfast.language.sentences import spans
@@ -22,7 +22,7 @@ _FRAGMENT = 6  # words of an answer that is no sentence
 _NEAR = 2_000  # characters before a part that are read, such as a list between its heading and an item
 _LEAST = 2  # words: fewer can't be understood without a question
 _SHORT = 3  # words of a message that can't be understood alone
-_HE = re.compile(r"(?:she|he|they)(?=['’ ]|s\b)", re.IGNORECASE)
+_HE = re.compile(r"(?:she|he)(?=['’ ]|s\b)", re.IGNORECASE)
 _POINTS = re.compile(
     r"(?:it|its|it['’]s|that|that['’]?s|this|(?:s?he|they)(?:['’]?s|['’]re)?|those|these"
     r"|there(?! (?:is|are)\b|['’]s)|so|then|same|both|his|her|their|him|them|neither"
@@ -47,8 +47,9 @@ _YES_OR_NO = re.compile(
 )
 _HANGS = re.compile(r"(?<![\s,;])[\s,;]*\b(?:and|but|or|so|because|then)[\s,;]*$", re.IGNORECASE)
 _REFERS = re.compile(
-    r"\b(?:it|its|they|them|their|he|him|his|she|hers?|that|this|those|these|which(?: ones?)?|both"
-    r"|the (?:two|same)|there(?! (?:is|are)\b))\b",
+    r"\b(?:it|its|they|them|their|he|him|his|she|hers?|that|this|those|these|both"
+    r"|which(?: ones?)?(?=[?,]| of\b)"
+    r"|the (?:two|same)|(?<!is )(?<!are )(?<!was )(?<!over )there(?! (?:is|are)\b))(?![\w'’])",
     re.IGNORECASE,
 )
 _OPEN = re.compile(r"\w[^\S\n]*\Z")  # the sentence continues
@@ -57,10 +58,12 @@ _ITEM = re.compile(
     r"(?:^|\n)([^\n]{2,120}:)[^\S\n]*\n+(?:[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\n]*\n)*"
     r"[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\S\n]*\Z"
 )
+_NUMBER = re.compile(r"(?:^|\n)[^\S\n]*(\d{1,2})[.)][^\S\n]*\Z")
 _BULLET = re.compile(r"(?:[-*•·–]|\d{1,2}[.)])\s+")
 _FOLLOWS = re.compile(r"(?:so|then) ", re.IGNORECASE)
 _BEGINS_LINE = re.compile(r"(?:^|\n)[^\w\n]*$")
 _SAYS = re.compile(r"\w{2}\W+\w{2}")  # more than "ah."
+_ANYTHING = re.compile(r"\b(?:anything|else|next)\b", re.IGNORECASE)  # asks for nothing in particular
 _QUESTION = re.compile(r"[?？][\"'”’)\]]*$")
 _ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*$|[`}>=/|]$")  # also code, which gets no full stop
 _CODE = re.compile(r"[`_/\\=<>{}()\[\]$@#|~^*\d]|\w[.:]\w|[a-z][A-Z]|^-|--")
@@ -99,10 +102,19 @@ def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -
         told = told.split(" ", 1)[1]
     few = len(told.split()) <= _FRAGMENT
     if few and (item := _ITEM.search(turn.text, max(start - _NEAR, 0), start)):
-        return _checked(_finished(f"{item[1].strip()} {told}", turn), ((0, item[1]), (0, words)))
+        return _listed(told, item[1], before, turn, words)
     if not _points(words, told) and not _scrap(told, turn, start):
         return _checked(_finished(told, turn), ((0, words),))
     return _pointing(told, before, turn, start, words)
+
+
+def _listed(told: str, line: str, before: Sequence[Utterance], turn: Utterance, words: str) -> Worded | None:
+    """An item of a list with the line before the list, or with the question that this line answers."""
+    heading = _last_sentence(line)
+    agrees = _YES_OR_NO.search(heading) and len(_bare(heading).split()) <= _SHORT
+    if before and agrees and (asked := _question(before[-1].text[-_NEAR:])):
+        return _checked(f"{_finished(asked, before[-1])} {_finished(told, turn)}", ((1, asked), (0, words)))
+    return _checked(_finished(f"{_bare(heading)} {told}", turn), ((0, heading), (0, words)))
 
 
 def _scrap(told: str, turn: Utterance, start: int) -> bool:
@@ -122,14 +134,15 @@ def _pointing(
 ) -> Worded | None:
     """A part that refers to something, completed with the name or the sentence that it refers to."""
     where, by, sentence = 0, turn, _last_sentence(turn.text[:start])
-    if not _SAYS.search(_bare(sentence)):
+    if len(_bare(sentence).split()) <= _SHORT and (before or not _SAYS.search(_bare(sentence))):
         where, by = 1, before[-1] if before else turn
-        sentence = _last_sentence(before[-1].text) if before else ""
+        sentence = _question(by.text.rstrip()[-_NEAR:]) or _last_sentence(by.text) if before else ""
     elif _OPEN.search(turn.text, max(start - _LEAST, 0), start) and len(sentence.split()) <= _LONGEST_BEFORE:
         whole = f"{sentence} {words}"
         return _checked(_finished(_bare(whole), turn), ((0, whole),))
     taken = ((where, sentence), (0, words))
-    if _HE.match(told) and (name := _only_name(sentence)) is not None:
+    said = "\n".join([*(one.text[-_NEAR:] for one in before), turn.text[:_NEAR]])
+    if _HE.match(told) and (name := _only_name(sentence, said)) is not None:
         told = _HE.sub(name, told, count=1)
         told = re.sub(rf"^({re.escape(name)})s\b", r"\1's", told)
         return _checked(_finished(told, turn), taken)
@@ -144,6 +157,8 @@ def _asked(before: Sequence[Utterance], turn: Utterance, start: int, words: str)
     """The question without which a part can't be understood; empty if none."""
     if not before or before[-1].role == turn.role or start > _NEAR:
         return ""
+    if answered := _numbered(before[-1].text, turn.text, start):
+        return answered
     lead = _bare(turn.text[:start]).strip(" ,.!")
     fragment = len(_first_sentence(_bare(words)).split()) <= _FRAGMENT
     if len(lead.split()) > _FRAGMENT or (lead and not fragment):
@@ -154,7 +169,17 @@ def _asked(before: Sequence[Utterance], turn: Utterance, start: int, words: str)
         return sentence if _SAYS.search(sentence) else ""
     opens = turn.text[:start] + words
     leans = _YES_OR_NO.match(_bare(opens, answer=True)) or _points(words, _bare(words))
-    return question if fragment or leans else ""
+    answers = not lead and not _ANYTHING.search(question)
+    return question if answers or fragment or leans else ""
+
+
+def _numbered(asked: str, text: str, start: int) -> str:
+    """The question of a list that an item with the same number answers."""
+    item = _NUMBER.search(text, max(start - _NEAR, 0), start)
+    line = (
+        re.search(rf"^[^\S\n]*{item[1]}[.)] +([^\n]+[?？])[^\S\n]*$", asked, re.MULTILINE) if item else None
+    )
+    return line[1] if line else ""
 
 
 def _question(text: str) -> str:
@@ -164,7 +189,7 @@ def _question(text: str) -> str:
     if at < 0 or at < len(parts) - 2:
         return ""
     asked = text[slice(*parts[at])]
-    if at and (len(asked.split()) <= _FRAGMENT or _REFERS.search(asked)):
+    if at and (len(asked.split()) <= _SHORT or _REFERS.search(asked)):
         wider = text[parts[at - 1][0] :].strip()
         told = text[slice(*parts[at - 1])].split()
         if len(told) > _LEAST and len(wider.split()) <= 2 * _LONGEST_BEFORE:
@@ -237,8 +262,9 @@ def _first_sentence(text: str) -> str:
     return next((text[start:end] for start, end in spans(text)), "")
 
 
-def _only_name(sentence: str) -> str | None:
-    """The only person or thing that a sentence names, besides its first word."""
-    found = {name for name in NAME.findall(sentence) if not DAY_OR_MONTH.match(name)}
-    inside = found - {sentence.split()[0].strip(",.")} if len(found) > 1 else found
-    return inside.pop().removesuffix("'s").removesuffix("’s") if len(inside) == 1 else None
+def _only_name(sentence: str, said: str) -> str | None:
+    """The one name in a sentence; `said`, which holds the sentence, shows what is a name."""
+    known = names(said)
+    found = {name.removesuffix("'s").removesuffix("’s") for name in NAME.findall(sentence)}
+    named = [name for name in known if name in found and not name.isupper()]
+    return named[0] if len(named) == 1 else None
