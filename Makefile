@@ -53,7 +53,7 @@ structure: $(STAMPS)/venv
 	$(BIN)/python -m tools.check_budgets
 
 docs: $(STAMPS)/check ## The documentation as a site, in build/site; fails on a broken link
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(BIN)/mkdocs build --strict --quiet
 
 # A user's first minute: the built wheel, its base dependencies and nothing else.
 build/wheel/ok: $(SHIPPED) tools/play_promises.py | $(STAMPS)/venv $(WEIGHTS)/ok

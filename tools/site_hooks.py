@@ -14,6 +14,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from tools.table_charts import with_charts
+
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
 FOLDER = "repository/"
@@ -39,12 +41,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The text with its links as they are in the site."""
+    """The text with its charts, and its links as they are in the site."""
     uri = page.file.src_uri
     source = REPOSITORY / uri.removeprefix(FOLDER) if uri.startswith(FOLDER) else DOCS / uri
     return _LINK.sub(
         lambda link: os.path.relpath(_uri((source.parent / link[0]).resolve()), os.path.dirname(uri) or "."),
-        markdown,
+        with_charts(markdown),
     )
 
 
