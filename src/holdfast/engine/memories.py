@@ -281,44 +281,44 @@ class Memories:
 
     @needs("write")
     def promote(self, memory_id: str) -> Revised | Waiting:
-        """Lets a memory of one project hold in all of them."""
+        """Makes a memory of one project global."""
         return engine.revise.promote(memory_id, ctx=self._synced, source=self._source())
 
     @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
-        """Deletes a memory. It can be restored, unless the profile deletes for good."""
+        """Soft-deletes a memory; it can be restored, unless the profile deletes for good."""
         return engine.forget.forget(
             memory_id, ctx=self._synced, source=self._source(), expect_version=expect_version
         )
 
     @needs("write")
     def restore(self, memory_id: str) -> Memory:
-        """Brings a forgotten memory back."""
+        """Restores a deleted memory."""
         return engine.forget.restore(memory_id, ctx=self._synced, source=self._source())
 
     @needs("write")
     def split(self, memory_id: str, number: int) -> Split:
-        """Makes a wording that was counted as a repetition a memory of its own."""
+        """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
         return engine.split.split(memory_id, number, ctx=self._synced, source=self._source())
 
     @needs("read")
     def erasure(self, *memory_ids: str) -> Erasure:
-        """What `erase` would remove."""
+        """Previews what erasing would remove."""
         return engine.erase.erasure(memory_ids, ctx=self._synced)
 
     @needs("admin")
     def erase(self, *memory_ids: str) -> Erasure:
-        """Removes memories and every trace of them, for good."""
+        """Erases memories and all their traces for good."""
         return engine.erase.erase(memory_ids, ctx=self._synced, source=self._source())
 
     @needs("write")
     def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
-        """Links two memories; false when they were linked so already."""
+        """Links two memories; false if they are already linked."""
         return engine.link.link(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
     @needs("write")
     def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
-        """Removes links from one memory to another."""
+        """Removes links from one memory to another, of one kind or all kinds."""
         return engine.link.unlink(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
     @needs("write")
@@ -328,7 +328,7 @@ class Memories:
 
     @needs("write")
     def undo_session(self, session_id: str) -> Undone:
-        """Takes back what one session wrote."""
+        """Undoes everything that a session wrote."""
         return engine.undo.undo_session(session_id, ctx=self._synced, source=self._source())
 
     @needs("read")
@@ -338,7 +338,7 @@ class Memories:
 
     @needs("admin")
     def export(self) -> Iterator[str]:
-        """The whole space as lines of an archive."""
+        """Exports the whole space as JSON lines."""
         with self._synced.read() as tx:
             yield from engine.archive.lines(tx)
 
@@ -374,7 +374,7 @@ class Memories:
 
     @needs("read")
     def inbox(self) -> list[Item]:
-        """What waits for a person, oldest first."""
+        """Memories waiting for review, oldest first."""
         return engine.inbox.inbox(ctx=self._synced)
 
     @needs("read")
@@ -389,12 +389,12 @@ class Memories:
 
     @needs("admin")
     def approve(self, *memory_ids: str) -> list[Memory]:
-        """Lets waiting memories in."""
+        """Approves waiting memories: all of them, or none if one fails."""
         return engine.inbox.approve(memory_ids, ctx=self._synced, source=self._source())
 
     @needs("admin")
     def reject(self, *memory_ids: str) -> list[Memory]:
-        """Turns waiting memories down for good."""
+        """Rejects waiting memories: all of them, or none if one fails. The same text is not stored again."""
         return engine.inbox.reject(memory_ids, ctx=self._synced, source=self._source())
 
     # -------------------------------------------------------------------------------------- finding memories
@@ -433,20 +433,20 @@ class Memories:
 
     @needs("read")
     def show(self, memory_id: str) -> Details:
-        """One memory with its wordings and links."""
+        """One memory with its versions and links; also a deleted one that can be restored."""
         return engine.find.show(memory_id, ctx=self._synced)
 
     @needs("read")
     def why(self, memory_id: str) -> Story:
-        """Where a memory came from, how its confidence came about, and which prompts it went into."""
+        """The source of a memory, its changes of confidence, and the prompts it was used in."""
         return engine.find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
 
     @needs("read")
     def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
-        """What answers a question, remembered or said; of `project` and of none unless `where` says more.
+        """Searches memories and messages, best match first.
 
-        `fields` are those of a `Query`: limit (default: 5), threshold, where, project, as_of, messages. Days
-        like "last week" are counted from `asked_at`, now if not said.
+        `fields` are those of a `Query`: limit (default: 5), threshold, where, project (finds what has none,
+        too), as_of, messages, and asked_at (default: now), from which days like "last week" are counted.
         """
         return engine.recall.recall(self._query(query, fields), ctx=self._synced)
 
@@ -471,7 +471,7 @@ class Memories:
     def brief(
         self, *, project: str | None = None, subject: str | None = None, budget: int | None = None
     ) -> Brief:
-        """The block for a prompt, within its budget; in a session always the same one."""
+        """The block for a prompt, within a token budget; the same text throughout a session."""
         project = project or self._project
         return engine.brief.brief(
             ctx=self._synced, session=self._session, project=project, subject=subject, budget=budget
@@ -479,7 +479,7 @@ class Memories:
 
     @needs("read")
     def context(self, said: Sequence[NewMessage | str], **fields: Unpack[ContextFields]) -> Context:
-        """What helps with the newest message and is new to this session, as a block for a prompt.
+        """Memories that help with the last message, as a block for a prompt; none that the session was shown.
 
         `fields`: project, budget (default: 150 tokens), limit (default: 3 memories), and explain, which says
         why each line is there and what was left out, and does not count as showing it.
@@ -489,7 +489,7 @@ class Memories:
 
     @needs("read")
     def delta(self, *, budget: int = DELTA_BUDGET) -> str:
-        """What others added since this session's brief, once; empty when there is nothing."""
+        """What others added since the brief of the session; each addition once."""
         if self._session is None:
             return ""
         return engine.brief.delta(self._session, ctx=self._synced, project=self._project, budget=budget)
@@ -560,7 +560,7 @@ class Memories:
 
     @needs("read")
     def message(self, message_id: str) -> Message:
-        """One message of a session."""
+        """One message, as first received."""
         return engine.sessions.message(message_id, ctx=self._synced)
 
     @needs("read")
@@ -572,7 +572,7 @@ class Memories:
     def open_session(
         self, session_id: str | None = None, *, tier: int | None = None, **fields: Unpack[SessionFields]
     ) -> Session:
-        """Begins a session of an agent, or goes on with one.
+        """Opens a session, or continues a known one.
 
         `fields` are name, client, directory and project.
         """
@@ -587,14 +587,14 @@ class Memories:
         usage: Mapping[str, Any] | None = None,
         ended_at: datetime | None = None,
     ) -> Session:
-        """Ends a session, now or when it did end, with what it cost as far as that is known."""
+        """Closes a session, now or at `ended_at`, optionally with exit code and usage."""
         return engine.sessions.close_session(
             session_id, ctx=self._synced, exit_code=exit_code, usage=usage, ended_at=ended_at
         )
 
     @needs("write")
     def say(self, session_id: str, role: str, content: str, **fields: Unpack[MessageFields]) -> Message:
-        """Keeps a message of a session, so that memories can cite it.
+        """Stores a message of a session, so that memories can cite it.
 
         `fields` are speaker, message_id and said_at.
         """
@@ -603,7 +603,7 @@ class Memories:
 
     @needs("write")
     def say_all(self, session_id: str, said: Sequence[NewMessage]) -> list[Message]:
-        """Keeps messages of a session in one step and answers those that are new.
+        """Stores messages of a session in order, all or none; returns the new ones.
 
         Raises: Conflict, where something else was said under one of the ids; Invalid, for an unknown role.
         """
@@ -697,7 +697,7 @@ class Memories:
 
     @needs("read")
     def overview(self) -> Overview:
-        """The space and how much is in it."""
+        """The space and its counts."""
         return engine.spaces.overview(self.space, store=self._synced.store)
 
     @needs("read")
@@ -751,7 +751,7 @@ class Memories:
 
     @needs("read")
     def tend_preview(self) -> Preview:
-        """What the upkeep would let fade, archive and propose now; nothing is changed."""
+        """What upkeep would do now; changes nothing."""
         return engine.tend.preview(ctx=self._synced)
 
     @needs("read")
@@ -769,26 +769,26 @@ class Memories:
 
     @needs("read")
     def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
-        """The jobs in one state, oldest first."""
+        """Background jobs in one state, oldest first."""
         return engine.jobs.listed(state, ctx=self._synced, limit=limit)
 
     @needs("read")
     def spend(self, *, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
-        """What models cost the space, of the last days or ever, by one label, and what they may cost."""
+        """Model cost of the space: calls, tokens, list prices and limits, of the last days or ever."""
         return engine.meter.spend(ctx=self._synced, by=by, days=days)
 
     @needs("write")
     def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
-        """Keeps what happened to a service, or in general."""
+        """Records an event of a service, or in general."""
         return engine.events.record_event(
             level, content, ctx=self._synced, service=service, session=self._session
         )
 
     @needs("read")
     def events(self, **listing: Unpack[EventFields]) -> list[Event]:
-        """What happened, the latest first; `after` is where the last page ended.
+        """Events, latest first.
 
-        `listing` is level, service, session, limit, offset and after.
+        `listing` is level, service, session, limit, offset, and after, where the last page ended.
         """
         return engine.events.events(ctx=self._synced, **listing)
 
@@ -796,14 +796,14 @@ class Memories:
     def record_attempt(
         self, action: str, service: str, succeeded: bool, *, content: str | None = None
     ) -> Attempt:
-        """Keeps that an action was taken on a service, so that it is not taken too often."""
+        """Records an action on a service, so that it is not taken too often."""
         return engine.events.record_attempt(
             action, service, succeeded, ctx=self._synced, content=content, session=self._session
         )
 
     @needs("read")
     def cooldowns(self, *, service: str | None = None) -> list[CooldownStatus]:
-        """The actions inside their window, by service, and whether another one is allowed."""
+        """Recent actions on services, and whether another one is allowed."""
         return engine.events.cooldowns(ctx=self._synced, service=service)
 
     # ------------------------------------------------------------------------------------- memories as files

@@ -175,7 +175,6 @@ def _conflict(detail: str, **more: Any) -> JsonResponse:
 
 @router.get("/{memory_id}", response_model=responses.ShownMemory)
 def show(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
-    """One memory with its versions and links; also a deleted one that can be restored."""
     found = memories.show(memory_id)
     return _tagged(responses.ShownMemory(found.memory, found.versions, found.links), found.memory)
 
@@ -205,14 +204,12 @@ def delete(memories: SpaceSpeaker, memory_id: MemoryId, match: Match = None) -> 
 
 @router.post("/{memory_id}/restore", response_model=Memory)
 def restore(memories: SpaceSpeaker, memory_id: MemoryId) -> JsonResponse:
-    """Restores a deleted memory."""
     back = memories.restore(memory_id)
     return _tagged(back, back)
 
 
 @router.post("/{memory_id}/promote", response_model=Memory, responses=_WAITS)
 def promote(memories: SpaceSpeaker, memory_id: MemoryId) -> JsonResponse:
-    """Makes a memory of one project global."""
     result = memories.promote(memory_id)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
@@ -227,25 +224,21 @@ def history(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
 
 @router.get("/{memory_id}/why", response_model=Story)
 def why(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
-    """Its source, its changes of confidence, and the prompts it was used in."""
     return JsonResponse(memories.why(memory_id))
 
 
 @router.post("/{memory_id}/split", status_code=201, response_model=Split)
 def split(memories: SpaceSpeaker, memory_id: MemoryId, chosen: request_bodies.Splitting) -> JsonResponse:
-    """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
     return JsonResponse(memories.split(memory_id, chosen.number), status_code=201)
 
 
 @router.get("/{memory_id}/erasure", response_model=Erasure)
 def erasure(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
-    """Previews what erasing would remove."""
     return JsonResponse(memories.erasure(memory_id))
 
 
 @router.post("/{memory_id}/erase", response_model=Erasure)
 def erase(memories: SpaceAdmin, memory_id: MemoryId) -> JsonResponse:
-    """Erases a memory and all its traces for good."""
     return JsonResponse(memories.erase(memory_id))
 
 
@@ -260,5 +253,4 @@ def link(memories: SpaceSpeaker, memory_id: MemoryId, tie: request_bodies.NewLin
 def unlink(
     memories: SpaceSpeaker, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None
 ) -> JsonResponse:
-    """Removes links to another memory, of one kind or all kinds."""
     return JsonResponse(responses.Unlinked(memories.unlink(memory_id, to, kind)))

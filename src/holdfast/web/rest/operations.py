@@ -45,7 +45,6 @@ def jobs(
     state: JobState = "queued",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> JsonResponse:
-    """Background jobs in one state."""
     return JsonResponse(responses.Jobs(memories.jobs(state, limit=limit)))
 
 
@@ -55,7 +54,6 @@ def spend(
     by: GroupedBy = "purpose",
     days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
 ) -> JsonResponse:
-    """Model cost of the space: calls, tokens, list prices and limits."""
     return JsonResponse(memories.spend(by=by, days=days))
 
 
@@ -68,7 +66,6 @@ def events(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> JsonResponse:
-    """Events, latest first."""
 
     def fetch(most: int, offset: int) -> Sequence[Event]:
         return memories.events(level=level, service=service, session=session, limit=most, offset=offset)
@@ -79,7 +76,6 @@ def events(
 
 @router.post("/events", status_code=201, response_model=Event)
 def record_event(memories: SpaceWrite, seen: request_bodies.NewEvent) -> JsonResponse:
-    """Records an event."""
     speaker = speaking(memories, session=seen.session)
     event = speaker.record_event(seen.level, seen.content, service=seen.service)
     return JsonResponse(event, status_code=201)
@@ -87,13 +83,11 @@ def record_event(memories: SpaceWrite, seen: request_bodies.NewEvent) -> JsonRes
 
 @router.get("/cooldowns", response_model=responses.Standings)
 def cooldowns(memories: SpaceRead, service: Name = None) -> JsonResponse:
-    """Recent actions on services, and whether another one is allowed."""
     return JsonResponse(responses.Standings(memories.cooldowns(service=service)))
 
 
 @router.post("/cooldowns", status_code=201, response_model=Attempt)
 def record_attempt(memories: SpaceWrite, made: request_bodies.NewAttempt) -> JsonResponse:
-    """Records an action on a service."""
     speaker = speaking(memories, session=made.session)
     attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
     return JsonResponse(attempt, status_code=201)
@@ -101,7 +95,6 @@ def record_attempt(memories: SpaceWrite, made: request_bodies.NewAttempt) -> Jso
 
 @router.get("/export", response_class=StreamingResponse)
 def export(memories: SpaceAdmin) -> StreamingResponse:
-    """Exports the whole space as JSON lines."""
     # Written down first: the database is not kept waiting for a slow reader.
     kept: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  # _chunks closes it
     for line in memories.export():

@@ -29,7 +29,6 @@ def recall(
     session: SessionName = None,
     messages: bool = True,
 ) -> JsonResponse:
-    """Searches memories and messages, best match first."""
     asked = request_bodies.Question(
         query=query, limit=limit, project=project, session=session, messages=messages
     )
@@ -57,33 +56,28 @@ def brief(
     budget: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
     session: SessionName = None,
 ) -> JsonResponse:
-    """The block for a prompt, within a token budget; the same text throughout a session."""
     speaker = speaking(memories, session=session)
     return JsonResponse(speaker.brief(project=project, subject=subject, budget=budget))
 
 
 @router.post("/context", response_model=Context)
 def context(memories: SpaceRead, recent: request_bodies.Recent) -> JsonResponse:
-    """Memories that help with the last message, as a block for a prompt."""
     return JsonResponse(memories.context(said(recent.messages), **recent.wanted))
 
 
 @router.get("/inbox", response_model=responses.Inbox, tags=["inbox"])
 def inbox(memories: SpaceRead) -> JsonResponse:
-    """Memories waiting for review, oldest first."""
     items = memories.inbox()
     return JsonResponse(responses.Inbox(items, len(items)))
 
 
 @router.post("/inbox/approve", response_model=responses.Decided, tags=["inbox"])
 def approve(memories: SpaceAdmin, chosen: request_bodies.Ids) -> JsonResponse:
-    """Approves waiting memories: all of them, or none if one fails."""
     return JsonResponse(responses.Decided(memories.approve(*dict.fromkeys(chosen.ids))))
 
 
 @router.post("/inbox/reject", response_model=responses.Decided, tags=["inbox"])
 def reject(memories: SpaceAdmin, chosen: request_bodies.Ids) -> JsonResponse:
-    """Rejects waiting memories: all of them, or none if one fails. The same text is not stored again."""
     return JsonResponse(responses.Decided(memories.reject(*dict.fromkeys(chosen.ids))))
 
 
@@ -98,7 +92,6 @@ def tend(memories: SpaceWrite, clock_is_right: bool = False) -> JsonResponse:
 
 @router.get("/tend", response_model=Preview, tags=["upkeep"])
 def tend_preview(memories: SpaceRead) -> JsonResponse:
-    """What upkeep would do now; changes nothing."""
     return JsonResponse(memories.tend_preview())
 
 

@@ -5,6 +5,7 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Collection, Coroutine, Sequence
+from inspect import getdoc
 from typing import Annotated, Any, Protocol, TypeVar
 
 from fastapi import Depends, HTTPException, Query, Request, Response
@@ -120,13 +121,17 @@ class JsonResponse(Response):
 class BoundedRoute(APIRoute):
     """A route with a limited body, and its scope in the OpenAPI document.
 
-    Its response models are made from the declared dataclasses.
+    Its response models are made from the declared dataclasses. A route without a docstring is described as
+    the verb of its name.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        if not endpoint.__doc__:
+            says = getdoc(getattr(Memories, endpoint.__name__)) or ""
+            options["description"] = says.partition("\n\n")[0]
         others = options.get("responses") or {}
         options["responses"] = {status: _modelled(told, "model") for status, told in others.items()}
-        super().__init__(*args, **_modelled(options, "response_model"))
+        super().__init__(path, endpoint, **_modelled(options, "response_model"))
         calls: list[object] = [each.call for each in self.dependant.dependencies]
         [scope] = [call.scope for call in calls if isinstance(call, Checked)]
         self.openapi_extra = {**(self.openapi_extra or {}), "x-scope": scope}

@@ -79,7 +79,6 @@ def messages(
 
 @router.get("/messages/{message_id}", response_model=Message)
 def message(memories: SpaceRead, message_id: SessionId) -> JsonResponse:
-    """One message, as first received."""
     return JsonResponse(memories.message(message_id))
 
 
@@ -91,7 +90,6 @@ def context(
     budget: Annotated[int, Query(ge=0, le=1_000_000)] = CONTEXT_TOKENS,
     limit: Annotated[int, Query(ge=0, le=100)] = CONTEXT_LINES,
 ) -> JsonResponse:
-    """Memories that help with the last message and were not shown to the session, as a block for a prompt."""
     speaker = speaking(memories, session=session_id)
     return JsonResponse(speaker.context([text] if text else [], budget=budget, limit=limit))
 
@@ -113,7 +111,6 @@ def brief(memories: SpaceRead, session_id: SessionId) -> JsonResponse:
 def delta(
     memories: SpaceRead, session_id: SessionId, project: Annotated[str | None, Query(max_length=1_000)] = None
 ) -> JsonResponse:
-    """What others added since the brief of the session; each addition once."""
     return JsonResponse(responses.Delta(speaking(memories, session=session_id, project=project).delta()))
 
 
