@@ -24,7 +24,8 @@ def test_a_cost_is_drawn_beside_its_goal_and_the_table_stays() -> None:
         ("ours", "90"),
     ]
     assert COSTS.partition("\n")[2] in page
-    assert page.startswith("Before\n") and page.endswith("After\n")
+    assert page.startswith("Before\n")
+    assert page.endswith("After\n")
 
 
 def test_a_table_without_a_request_stays_as_it_is() -> None:
