@@ -53,6 +53,7 @@ VERBS = {
     "erase",
     "erasure",
     "events",
+    "events_by_day",
     "export",
     "file",
     "file_index",

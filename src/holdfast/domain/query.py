@@ -43,6 +43,8 @@ class SessionFilter:
     tier: int | None = None
     failed: bool = False  # only those that ended with an exit code
     upkeep: bool = True  # also those in which pairs were proposed and made one
+    since: datetime | None = None
+    before: datetime | None = None
 
 
 EVERY_SESSION = SessionFilter()
@@ -124,6 +126,8 @@ class EventFields(TypedDict, total=False):
     level: str | None
     service: str | None
     session: str | None
+    since: datetime | None
+    before: datetime | None
     limit: int | None
     offset: int
     after: TimeCursor | None  # where the last page ended

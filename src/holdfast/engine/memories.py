@@ -788,9 +788,15 @@ class Memories:
     def events(self, **listing: Unpack[EventFields]) -> list[Event]:
         """Events, latest first.
 
-        `listing` is level, service, session, limit, offset, and after, where the last page ended.
+        `listing` is level, service, session, since, before, limit, offset and after.
         """
         return engine.events.events(ctx=self._synced, **listing)
+
+    @needs("read")
+    def events_by_day(self, since: datetime, *, service: str | None = None) -> list[tuple[str, str, int]]:
+        """How many events of each level there were on each day (UTC) from `since` on."""
+        with self._synced.read() as tx:
+            return tx.events.by_day(since, service)
 
     @needs("write")
     def record_attempt(

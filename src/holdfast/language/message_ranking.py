@@ -60,7 +60,7 @@ _TO_BEGIN_WITH = 0.10
 FLOOR = 0.36
 
 _OWN = ("meaning", "words")
-_ORDER = (*_OWN, "neighbours", "session", "speaker", "date", "time", "brevity")  # as they are reported
+PARTS = (*_OWN, "neighbours", "session", "speaker", "date", "time", "brevity")  # as they are reported
 
 Place = tuple[str, int]  # session and number
 
@@ -170,7 +170,7 @@ def weighed(
         if "meaning" in parts:
             parts["meaning"] = _with_neighbours(told, place)
         own = scale * sum([parts.get(name, 0.0) for name in _OWN])
-        found[place] = MessageScore({name: unit * parts[name] for name in _ORDER if parts.get(name)}, own)
+        found[place] = MessageScore({name: unit * parts[name] for name in PARTS if parts.get(name)}, own)
     return found
 
 

@@ -30,6 +30,8 @@ class EventTable(SpaceRows):
         level: str | None = None,
         service: str | None = None,
         session: str | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
         limit: int | None = None,
         offset: int = 0,
         after: TimeCursor | None = None,
@@ -39,6 +41,8 @@ class EventTable(SpaceRows):
         for column, wanted in ((events.c.level, level), (events.c.session_id, session)):
             if wanted is not None:
                 query = query.where(column == wanted)
+        query = query.where(events.c.created_at >= since) if since is not None else query
+        query = query.where(events.c.created_at < before) if before is not None else query
         if service is not None:
             query = query.where(is_spelt(events.c.service, service, self._sql))
         if after is not None:
@@ -46,6 +50,15 @@ class EventTable(SpaceRows):
             query = query.where(or_(events.c.created_at < after.at, same))
         query = query.order_by(events.c.created_at.desc(), events.c.id).limit(limit).offset(offset)
         return self._values(Event, query)
+
+    def by_day(self, since: datetime, service: str | None = None) -> list[tuple[str, str, int]]:
+        """How many events of each level there were on each day (UTC) from `since` on."""
+        day = self._sql.day(events.c.created_at).label("day")
+        mine = [events.c.space == self._space, events.c.created_at >= since]
+        if service is not None:
+            mine.append(is_spelt(events.c.service, service, self._sql))
+        query = select(day, events.c.level, func.count()).where(*mine).group_by(text("1"), events.c.level)
+        return [(str(row[0]), row[1], int(row[2])) for row in self._connection.execute(query)]
 
 
 class CooldownTable(SpaceRows):

@@ -28,6 +28,8 @@ def _holding(where: SessionFilter) -> list[ColumnElement[bool]]:
     given = {"client": where.client, "project": where.project, "tier": where.tier}
     found = [sessions.c[name] == value for name, value in given.items() if value is not None]
     found += [sessions.c.exit_code != 0] * where.failed
+    found += [sessions.c.started_at >= where.since] if where.since else []
+    found += [sessions.c.started_at < where.before] if where.before else []
     return found + [sessions.c.client.is_distinct_from(UPKEEP)] * (not where.upkeep)
 
 

@@ -29,7 +29,7 @@ def test_search_answers_while_one_types_and_the_slider_goes_back_in_time(watched
     page.keyboard.press("/")
     page.keyboard.type("how long does jellyfin take to start")
     expect(page.locator(".hit").first).to_contain_text("Takes 60s to start")
-    expect(page.locator(".hit").first).to_contain_text("relevance")
+    expect(page.locator(".hit").first).to_contain_text("Relevance")
     assert "q=how+long" in page.url
     assert page.get_by_label("Question").evaluate("field => field === document.activeElement")
     page.get_by_label("Go back in time").focus()

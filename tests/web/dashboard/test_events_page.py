@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
 
+from holdfast.app.wiring import utc_now
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board
@@ -35,7 +39,7 @@ def test_events_stand_with_level_service_time_and_session_the_latest_first(event
     assert texts(page) == ["Disk is full", "Library was empty for six hours", "All services are up"]
     rows = [row.whole_text for row in page.all("li") if "happening" in row.attributes.get("class", "")]
     assert {"warning", "jellyfin", "run-7"} <= set(rows[1].split())
-    assert "just now" in rows[1]
+    assert re.search(r"\b\d\d:\d\d\b", rows[1])
     assert {"info", "general"} <= set(rows[2].split())
 
 
@@ -49,6 +53,18 @@ def test_the_address_says_which_events_are_shown(eventful: Board) -> None:
         "&service=%25": [],
     }.items():
         assert texts(shown(eventful, f"/events?space=ops{query}")) == expected, query
+
+
+@requirement("ops.events")
+def test_a_strip_counts_the_events_of_each_day_by_level_and_leads_to_a_day(eventful: Board) -> None:
+    today = utc_now().date()
+
+    [*quiet, last] = shown(eventful, "/events?space=ops").by_id("strip").children[0].children
+
+    assert last.attributes["aria-label"] == f"{today}: 1 critical, 1 info, 1 warning"
+    assert all("no events" in day.attributes["aria-label"] for day in quiet)
+    assert len(texts(shown(eventful, last.attributes["href"]))) == 3
+    assert texts(shown(eventful, f"/events?space=ops&until={today - timedelta(days=1)}")) == []
 
 
 def test_pages_of_events_follow_each_other_though_more_happen_meanwhile(board: Board) -> None:
@@ -116,6 +132,10 @@ def test_cooldowns_tell_per_service_what_was_done_and_whether_another_is_allowed
     assert "failure Came back, films still stutter" in jellyfin
     assert "success Recreated it" in jellyfin
     assert "run-9" in jellyfin
+    window = page.by_id("service-jellyfin").children[1].children[1].children[0]
+    assert [one.attributes["class"] for one in window.children] == [
+        "window-past", "window-blocked", "window-now", "window-good", "window-bad"
+    ]  # fmt: skip
     assert [one.whole_text for one in shown(board, "/cooldowns?space=ops&service=caddy").all("h2")] == [
         "caddy"
     ]

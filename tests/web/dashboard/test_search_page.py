@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from holdfast.domain.outcomes import settled
+from holdfast.language import message_ranking
+from holdfast.web.dashboard.search import PLAIN
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board
@@ -54,10 +56,15 @@ def test_search_finds_what_agents_recall_in_their_order(known: Board) -> None:
 def test_each_hit_tells_the_parts_of_its_score_and_what_it_had_to_reach(known: Board) -> None:
     [first, *_] = hits(shown(known, ASKED))
 
-    assert "relevance" in first
-    assert "words 0." in first
-    assert "threshold 0.25" in first
-    assert "× recency 1 × confidence 0.7" in first
+    assert "Shared words, rare ones count more" in first
+    assert "Relevance (threshold 0.25)" in first
+    assert "Recency: 1 for a week, 0.5 after 90 days × 1 Confidence × 0.7 Score = 0." in first
+
+
+def test_every_part_of_a_score_has_plain_words(known: Board) -> None:
+    factors = {"recency", "importance", "confidence", "message"}
+
+    assert {*message_ranking.PARTS, "helps", "limit"} | factors == set(PLAIN)
 
 
 @requirement("dash.search")

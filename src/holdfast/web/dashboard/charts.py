@@ -1,13 +1,14 @@
 """Coordinates of the small charts in the templates' SVG."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from holdfast.domain.history import Entry
 from holdfast.domain.memory import Link, Memory
+from holdfast.domain.operations import Attempt, CooldownStatus, window
 
 WIDTH: Final = 340
 HEIGHT: Final = 130
@@ -191,6 +192,62 @@ def columns(amounts: Sequence[tuple[str, int]], says: Sequence[str] = ()) -> Col
                    round(step * 0.76, 1), tall, says[place] if says else f"{label}: {value:,}")
         )  # fmt: skip
     return Columns(bars)
+
+
+@dataclass(frozen=True, slots=True)
+class StripDay:
+    """One day of events: a bar with a stretch for each level."""
+
+    day: date
+    x: float
+    amounts: list[tuple[str, int]]  # by level
+    stretches: list[tuple[str, float, float]]  # level, top and height
+
+
+STRIP_HEIGHT: Final = 40.0
+STRIP_STEP: Final = 10.0
+
+
+def strip(
+    found: Iterable[tuple[str, str, int]], levels: Sequence[str], today: date, days: int
+) -> list[StripDay]:
+    """The bars of the last days; the last of the levels stands lowest."""
+    counts: dict[str, dict[str, int]] = {}
+    for of, level, amount in found:
+        counts.setdefault(of, {})[level] = amount
+    most = max((sum(of_day.values()) for of_day in counts.values()), default=1)
+    drawn = []
+    for place in range(days):
+        day = today - timedelta(days=days - 1 - place)
+        of_day = counts.get(day.isoformat(), {})
+        ground, stretches = STRIP_HEIGHT, []
+        for level in sorted(of_day, key=lambda one: levels.index(one) if one in levels else -1, reverse=True):
+            tall = max(round(STRIP_HEIGHT * of_day[level] / most, 1), 2.0)
+            ground = round(ground - tall, 1)
+            stretches.append((level, ground, tall))
+        drawn.append(StripDay(day, place * STRIP_STEP, sorted(of_day.items()), stretches))
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The window of a cooldown as a bar from 0 to 100."""
+
+    now: float
+    dots: list[tuple[float, Attempt]]
+    blocked: float  # the width from now until the action is allowed again
+
+
+def window_bar(standing: CooldownStatus, now: datetime) -> Window:
+    """From the beginning of the window until now, or until the action is allowed again."""
+    begins = now - window(standing.cooldown)
+    whole = ((standing.free_at or now) - begins) / timedelta(seconds=1)
+
+    def at(moment: datetime) -> float:
+        return round(min(max(100 * ((moment - begins) / timedelta(seconds=1)) / whole, 0.0), 100.0), 2)
+
+    dots = [(at(attempt.created_at), attempt) for attempt in standing.attempts]
+    return Window(at(now), dots, round(100 - at(now), 2))
 
 
 @dataclass(frozen=True, slots=True)

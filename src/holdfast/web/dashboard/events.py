@@ -11,13 +11,14 @@ from starlette.responses import Response
 
 from holdfast.domain.operations import Event
 from holdfast.domain.query import TimeCursor
-from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
+from holdfast.web.dashboard import charts, formats
+from holdfast.web.dashboard.formats import After, Day, cursor_text, day_begins, mark, read_cursor
 from holdfast.web.dashboard.memories import MAX_SUBJECTS
 from holdfast.web.dashboard.responses import PageRoute, in_address, live, page
 from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 ON_A_PAGE: Final = 60
+DAYS: Final = 30  # of the strip above the list
 MAX_ATTEMPTS: Final = 10  # of one action on one service
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -30,11 +31,13 @@ class Choice(BaseModel):
     level: Text = ""
     service: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
     session: Text = ""
+    since: Day = ""
+    until: Day = ""
     after: After = ""
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.level or self.service or self.session)
+        return bool(self.level or self.service or self.session or self.since or self.until)
 
     def told(self, **other: Any) -> dict[str, Any]:
         """For an address; a new choice begins at the first page."""
@@ -59,6 +62,8 @@ def _list_values(visit: Visit, chosen: Choice) -> dict[str, Any]:
         level=chosen.level or None,
         service=chosen.service or None,
         session=chosen.session or None,
+        since=day_begins(chosen.since),
+        before=day_begins(chosen.until, 1),
         limit=ON_A_PAGE + 1,
         after=read_cursor(TimeCursor, chosen.after),
     )
@@ -71,7 +76,17 @@ def _list_values(visit: Visit, chosen: Choice) -> dict[str, Any]:
         "seen": mark([event.id for event in found]),
         "following": cursor_text(TimeCursor(last.created_at, last.id)) if last else "",
         "levels": [level.name for level in visit.profile.levels],
+        "strip": _strip(visit, chosen),
     }
+
+
+def _strip(visit: Visit, chosen: Choice) -> list[charts.StripDay]:
+    """The last days, with how many events of each level they have."""
+    today = visit.now.astimezone(UTC).date()
+    first = day_begins(today, 1 - DAYS)
+    assert first is not None
+    found = visit.memories.events_by_day(first, service=chosen.service or None)
+    return charts.strip(found, [level.name for level in visit.profile.levels], today, DAYS)
 
 
 def by_day(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
@@ -93,5 +108,6 @@ def cooldowns(visit: ReadVisit, service: Annotated[str, Query(max_length=500)] =
         rules=visit.profile.cooldowns,
         refused=[standing for standing in found if not standing.allowed],
         most=MAX_ATTEMPTS,
+        window_bar=charts.window_bar,
         seen=mark([(one.service, one.allowed, [each.id for each in one.attempts]) for one in found]),
     )

@@ -5,9 +5,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from difflib import SequenceMatcher
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter
 
@@ -77,6 +77,19 @@ def listed(text: str) -> str:
 
 def percent(value: float) -> int:
     return round(value * 100)
+
+
+def clock(moment: datetime) -> str:
+    """The time of day in UTC: `14:05`."""
+    return f"{moment.astimezone(UTC):%H:%M}"
+
+
+Day = date | Literal[""]  # of a form, empty if none is chosen
+
+
+def day_begins(chosen: Day, later: int = 0) -> datetime | None:
+    """The beginning of a chosen day (UTC), or of the day that comes so many days later."""
+    return datetime.combine(chosen, time.min, UTC) + timedelta(days=later) if chosen else None
 
 
 After = Annotated[str, Field(max_length=1_000)]

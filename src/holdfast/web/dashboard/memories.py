@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
 from typing import Annotated, Any, Final, Literal
 
@@ -13,7 +12,7 @@ from starlette.responses import Response
 from holdfast.domain.memory import Memory, Origin, State
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter, Group, MemoryCursor, newer_first
-from holdfast.web.dashboard.formats import cursor_text, read_cursor
+from holdfast.web.dashboard.formats import Day, cursor_text, day_begins, read_cursor
 from holdfast.web.dashboard.formats import memories as counted
 from holdfast.web.dashboard.responses import PageRoute, in_address, page, part
 from holdfast.web.dashboard.visit import ReadVisit, Visit
@@ -38,7 +37,6 @@ SORTS: Final[dict[Sort, str]] = {
 }
 
 Text = Annotated[str, Field(max_length=500)]
-Day = date | Literal[""]
 
 
 class Choices(BaseModel):
@@ -84,11 +82,6 @@ class Choices(BaseModel):
         chosen = {**self.model_dump(), "after": "", **other}
         usual = Choices().model_dump()
         return {name: value for name, value in chosen.items() if value != usual[name]}
-
-
-def day_begins(day: Day, later: int = 0) -> datetime | None:
-    """The beginning of a chosen day (UTC), or of one that many days `later`."""
-    return datetime.combine(day, time.min, UTC) + timedelta(days=later) if day else None
 
 
 Chosen = Annotated[Choices, Query()]

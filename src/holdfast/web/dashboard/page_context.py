@@ -134,6 +134,7 @@ def environment() -> "Environment":
         listed=formats.listed,
         percent=formats.percent,
         day=formats.day,
+        clock=formats.clock,
     )
     made.globals.update(
         asset=asset,

@@ -45,6 +45,25 @@ class SearchForm(BaseModel):
         return self.model_dump(exclude_defaults=True)
 
 
+#: The parts of the relevance, and the factors of the score, in plain words.
+PLAIN: Final = {
+    "meaning": "Similar meaning",
+    "words": "Shared words, rare ones count more",
+    "helps": "A model’s estimate that it helps with the question",
+    "neighbours": "Messages next to it",
+    "session": "Other messages of its session",
+    "speaker": "Said by the person asked about",
+    "date": "Said on a day asked about",
+    "time": "Names a time, as asked",
+    "brevity": "Short text",
+    "limit": "Cut to stay between 0 and 1",
+    "recency": "Recency: 1 for a week, 0.5 after 90 days",
+    "importance": "Importance, as a share of 3",
+    "confidence": "Confidence",
+    "message": "Ranked with its source message",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredHit:
     """A hit, and how its score came about."""
@@ -53,8 +72,8 @@ class ScoredHit:
     is_memory: bool
     own: float  # compared with the floor
     floor: float
-    moved: bool  # ranked where the message that it was taken from is
     bar: charts.Evidence
+    parts: tuple[tuple[str, float], ...]  # what the relevance is the sum of
     factors: tuple[tuple[str, float], ...]  # what the relevance is multiplied by
 
 
@@ -65,7 +84,15 @@ def search(visit: ReadVisit, asked: Annotated[SearchForm, Query()]) -> Response:
         found = visit.memories.look(
             asked.q, limit=asked.limit, project=asked.project or None, as_of=asked.moment(visit.now)
         )
-    given = page(visit, "search.html", asked=asked, limits=LIMITS, **_values(found), **_around(visit, asked))
+    given = page(
+        visit,
+        "search.html",
+        asked=asked,
+        limits=LIMITS,
+        plain=PLAIN,
+        **_values(found),
+        **_around(visit, asked),
+    )
     return in_address(visit, given, visit.address("/search", **asked.told()))
 
 
@@ -84,7 +111,8 @@ def _scored(hit: Hit, found: Look, most: float) -> ScoredHit:
     own, floor = found.held[owner(hit)]
     factors = tuple((name, value) for name, value in hit.parts.items() if name != "relevance")
     bar = charts.evidence(hit.evidence, _mark(hit, found), most)
-    return ScoredHit(hit, isinstance(hit, MemoryHit), own, floor, "message" in hit.parts, bar, factors)
+    parts = tuple((name, value) for name, value in hit.evidence.items() if value)
+    return ScoredHit(hit, isinstance(hit, MemoryHit), own, floor, bar, parts, factors)
 
 
 def _mark(hit: Hit, found: Look) -> float:

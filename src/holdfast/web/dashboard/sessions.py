@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ from holdfast.engine.session_names import SessionTotals, usage_number
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
+from holdfast.web.dashboard.formats import After, Day, cursor_text, day_begins, mark, read_cursor
 from holdfast.web.dashboard.memories import subject_word
 from holdfast.web.dashboard.memory_page import step
 from holdfast.web.dashboard.page_context import Tone
@@ -58,11 +58,13 @@ class SessionChoice(BaseModel):
     project: Text = ""
     tier: Annotated[str, Field(pattern=r"^[0-9]{0,2}$")] = ""
     failed: bool = False
+    since: Day = ""
+    until: Day = ""
     after: After = ""
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.client or self.project or self.tier or self.failed)
+        return bool(self.client or self.project or self.tier or self.failed or self.since or self.until)
 
     @property
     def where(self) -> SessionFilter:
@@ -72,6 +74,8 @@ class SessionChoice(BaseModel):
             tier=int(self.tier) if self.tier else None,
             failed=self.failed,
             upkeep=False,
+            since=day_begins(self.since),
+            before=day_begins(self.until, 1),
         )
 
     def told(self, **other: Any) -> dict[str, Any]:
@@ -123,11 +127,6 @@ class Step:
     id: str
     at: datetime
     thing: Any
-
-    @property
-    def clock(self) -> str:
-        """The time of day: all of a session is of about one day."""
-        return f"{self.at.astimezone(UTC):%H:%M}"
 
 
 @router.get("/sessions/{session_id:path}")
