@@ -71,6 +71,8 @@ def fill(ctx: SpaceContext, corpus: Corpus, size: int, told: Told = lambda done:
             tx.dump.reindex([memory_id(number) for number in numbers])
         embed_missing(ctx, limit=_BLOCK)
         told(numbers.stop)
+    with ctx.store.write(ctx.space) as tx:
+        tx.journal.count_growth(size)  # as the upkeep does
 
 
 def views() -> dict[str, str]:

@@ -18,10 +18,12 @@ from holdfast.domain.outcomes import settled
 from holdfast.engine.ports import CountedBy
 from holdfast.engine.spaces import create_space
 from holdfast.engine.stats import stats
+from holdfast.engine.tend import upkeep
 from holdfast.store.database import Database
 from holdfast.testing import FixedClock
 from tests.conftest import NewDatabase
 from tests.store.test_indexes import plan_of
+from tests.store.test_ranks import counting as work_of
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 IN_USE: tuple[State, ...] = ("active", "inactive")
@@ -141,5 +143,25 @@ def test_growth_goes_by_the_days_of_utc(database_url: str) -> None:
 
         with memories.store.read("default") as tx:
             growth = tx.journal.growth()
+        with memories.store.write("default") as tx:
+            tx.journal.count_growth(most=3)
+            counted_partly = tx.journal.growth()
+            tx.journal.count_growth(most=100)
+            counted, uncounted = tx.journal.growth(), tx.journal.uncounted()
 
+    assert (counted_partly, counted, uncounted) == (growth, growth, 0)
     assert growth == [("2026-03-01", 2), ("2026-03-02", 0), ("2026-03-04", 1)]
+
+
+def test_what_the_curve_reads_does_not_grow_with_the_space(counting: Database) -> None:
+    added, costs = [used(number) for number in range(2_000)], []
+    for _ in range(3):
+        with counting.write("default") as tx:
+            tx.journal.write_added(added, START)
+        list(upkeep(ctx=context_for("default", counting, embedder=None)))
+        with work_of(counting) as cost, counting.read("default") as tx:
+            growth = tx.journal.growth()
+        costs.append(cost())
+
+    assert growth == [("2026-03-01", 3 * sum(one.state in IN_USE for one in added))]
+    assert max(costs) < 2 * max(min(costs), 100)

@@ -83,6 +83,8 @@ class Preview(_Faded):
 
 
 _AT_A_TIME = 25  # memories per transaction
+_FEW_ENTRIES = 1_000  # of the journal, which the figures read each time
+_COUNTED = 5_000  # entries per transaction
 Item = TypeVar("Item")
 _UPKEEP = Source(origin="operator")
 
@@ -125,8 +127,20 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
         yield from _fade_all(ctx, now, clock_is_right=clock_is_right)
     for archived in archive(ctx, now):
         yield Tended((), archived=tuple(archived))
+    yield from _count_growth(ctx)
     for proposed in chain(engine.left_open.judge_left_open(ctx=ctx), consolidate.consolidate(ctx=ctx)):
         yield Tended((), proposed=tuple(proposed))
+
+
+def _count_growth(ctx: SpaceContext) -> Iterator[Tended]:
+    """Adds the journal's new entries to the sums per day, so that the curve is drawn from few rows."""
+    while True:
+        with ctx.read() as tx:
+            if tx.journal.uncounted() < _FEW_ENTRIES:
+                return
+        with ctx.write() as tx:
+            tx.journal.count_growth(_COUNTED)
+        yield Tended(())
 
 
 def _fade_all(ctx: SpaceContext, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:

@@ -99,7 +99,8 @@ class TableDump(SpaceRows):
         for table in (schema.vector_models, *reversed(TABLES)):
             if table.name not in keep:
                 self._remove(table)
-        self._set(seq=0, messages=0)
+        self._remove(schema.growth)
+        self._set(seq=0, messages=0, counted_to=0)
 
     def reindex(self, memory_ids: Sequence[str]) -> None:
         """Makes active memories findable whose rows were put in; goes on from the journal's numbers."""

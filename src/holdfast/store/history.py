@@ -1,6 +1,7 @@
 """Queries over versions, repetitions and the journal: how memories were worded, and every change of them."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,7 @@ from sqlalchemy import (
     func,
     or_,
     select,
+    text,
     type_coerce,
 )
 
@@ -21,12 +23,16 @@ from holdfast.domain.history import LEFT_OPEN, Action, Entry, remembered
 from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
 from holdfast.store.rows import SpaceRows, same_or_none
-from holdfast.store.schema import heads, journal, repetitions, versions
+from holdfast.store.schema import growth, heads, journal, repetitions, versions
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
 #: What leaves a memory saying what its writer said.
 _SAVES = ("added", "reinforced", "merged", "revised", "waiting")
+_COUNT = text(
+    "INSERT INTO growth (space, day, change) VALUES (:space, :day, :change) "
+    "ON CONFLICT (space, day) DO UPDATE SET change = growth.change + excluded.change"
+)
 
 
 def checksum(content: str) -> str:
@@ -165,18 +171,39 @@ class JournalTable(SpaceRows):
 
     def growth(self) -> list[tuple[str, int]]:
         """By day of UTC: how many more memories came into use than went out of it."""
-        mine: Any = journal.c.space == self._space
-        if self._sql.is_most_of(journal, self.last()):
-            mine = self._sql.by_no_index(mine)
+        kept = select(growth.c.day, growth.c.change).where(growth.c.space == self._space)
+        found = Counter({row.day: row.change for row in self._connection.execute(kept)})
+        found.update(self._changes(self._head(heads.c.counted_to)))
+        return sorted(found.items())
+
+    def uncounted(self) -> int:
+        """How many entries are not in the sums that `growth` reads."""
+        return self.last() - self._head(heads.c.counted_to)
+
+    def count_growth(self, most: int) -> None:
+        """Takes the next entries into the sums, at most so many."""
+        done = self._head(heads.c.counted_to)
+        upto = min(self.last(), done + most)
+        rows = [
+            {"space": self._space, "day": day, "change": change}
+            for day, change in self._changes(done, upto).items()
+        ]
+        if rows:
+            self._connection.execute(_COUNT, rows)
+        self._change(heads, {"counted_to": upto})
+
+    def _changes(self, after: int, upto: int | None = None) -> dict[str, int]:
         change = _in_use(journal.c.after) - _in_use(journal.c.before)
-        changes = (
-            select(self._sql.day(journal.c.created_at).label("day"), change.label("change"))
-            .where(mine, journal.c.action.not_in(_STAYS))
-            .offset(0)  # a fence: SQLite sorts what is grouped, and would carry the long texts along
-            .subquery()
+        mine = (journal.c.space == self._space, journal.c.seq > after, journal.c.action.not_in(_STAYS))
+        changes = select(self._sql.day(journal.c.created_at).label("day"), change.label("change")).where(
+            *mine
         )
-        query = select(changes.c.day, func.sum(changes.c.change)).group_by(changes.c.day)
-        return sorted((str(row[0]), int(row[1])) for row in self._connection.execute(query))
+        if upto is not None:
+            changes = changes.where(journal.c.seq <= upto)
+        # A fence: SQLite sorts what is grouped, and would carry the long texts along.
+        part = changes.offset(0).subquery()
+        query = select(part.c.day, func.sum(part.c.change)).group_by(part.c.day)
+        return {str(row[0]): int(row[1]) for row in self._connection.execute(query)}
 
     def latest_before(self, moment: datetime) -> Iterator[Entry]:
         """For each memory, the last entry written at or before `moment` that says how it stood."""
@@ -238,6 +265,12 @@ class JournalTable(SpaceRows):
         """Leaves of a memory's entries only what was done, when and by whom."""
         nothing = {"before": None, "after": None, "note": None}
         self._change(journal, nothing, journal.c.memory_id == memory_id)
+        self.forget_growth()
+
+    def forget_growth(self) -> None:
+        """Removes the sums, which are made again of the entries that there are."""
+        self._remove(growth)
+        self._change(heads, {"counted_to": 0})
 
     def _entries(self, condition: Any) -> list[Entry]:
         return self._values(Entry, self._select(Entry, condition).order_by(journal.c.seq))

@@ -91,7 +91,16 @@ heads = _in_space(
     Column("messages", BigInteger, nullable=False, server_default="0"),
     Column("vectors", BigInteger, nullable=False, server_default="0"),
     Column("ranked_by", Text),  # the rules that `brief_ranks` were made by
+    Column("counted_to", BigInteger, nullable=False, server_default="0"),  # by `growth`
     key=(),
+)
+
+# By day of UTC, how many more memories came into use than went out of it, up to some entry of the journal.
+growth = _in_space(
+    "growth",
+    Column("day", Name, nullable=False),
+    Column("change", BigInteger, nullable=False),
+    key=("day",),
 )
 
 sessions = _in_space(

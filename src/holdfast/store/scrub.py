@@ -129,6 +129,9 @@ def _clean_copy(copy: Path, gone: Gone) -> None:
             connection.execute(
                 "UPDATE heads SET ranked_by = NULL WHERE space = :space", {"space": gone.space}
             )
+        if "growth" in columns:  # counted again, too
+            connection.execute("DELETE FROM growth WHERE space = :space", {"space": gone.space})
+            connection.execute("UPDATE heads SET counted_to = 0 WHERE space = :space", {"space": gone.space})
         for index in columns.keys() & {"memory_words", "message_words"}:
             connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
         connection.commit()
