@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from holdfast import Memories
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Memory, MemoryText
 from holdfast.domain.outcomes import settled
 from holdfast.domain.query import Filter
 from holdfast.domain.ranking import said
@@ -89,24 +89,21 @@ def test_a_draft_meets_what_is_filed_as_it_is(database: Database, kept: list[Mem
     everything = ids(kept, 5, 4, 3, 2, 1, 0)
 
     with database.read("default") as tx:
-        general = tx.memories.comparable("general", None, None, everything)
-        of_project = tx.memories.comparable("general", None, "birds", everything)
-        of_subject = tx.memories.comparable("general", "tower", None, everything)
+        texts = tx.memories.texts(everything)
         newest_first = tx.memories.about("general", None, "birds", 10)
         newest = tx.memories.about("general", None, "birds", 2)
 
-    assert [memory.id for memory in general] == ids(kept, 4, 0)
-    assert [memory.id for memory in of_project] == ids(kept, 4, 1, 0)
-    assert [memory.id for memory in of_subject] == ids(kept, 2)
-    assert newest_first == of_project
-    assert newest == of_project[:2]
+    assert [each.id for each in texts] == everything[1:]
+    assert texts[2] == MemoryText(kept[2].id, "general", "tower", None, "The tower is 40 metres high")
+    assert newest_first == ids(kept, 4, 1, 0)
+    assert newest == newest_first[:2]
 
 
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
         (lambda tx: tx.memories.about("general", None, None, 9), "ix_memories_space_category_created_at_id"),
-        (lambda tx: tx.memories.comparable("general", None, None, ["a", "b"]), "sqlite_autoindex_memories_1"),
+        (lambda tx: tx.memories.texts(["a", "b"]), "sqlite_autoindex_memories_1"),
         (lambda tx: tx.memories.wordings(Filter(), among=["a", "b"]), "sqlite_autoindex_memories_1"),
     ],
 )

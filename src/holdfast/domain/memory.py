@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 State = Literal["active", "inactive", "waiting", "forgotten"]
 Origin = Literal["operator", "user", "assistant", "tool", "import", "file"]
@@ -207,6 +207,16 @@ class Memory:
         """The time of the last recall, use in a prompt (`shown`) or confirmation; else of its creation."""
         moments = (self.created_at, self.confirmed_at, self.accessed_at, shown)
         return max(moment for moment in moments if moment is not None)
+
+
+class MemoryText(NamedTuple):
+    """The part of a memory that a draft is compared with."""
+
+    id: str
+    category: str
+    subject: str | None
+    project: str | None
+    content: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

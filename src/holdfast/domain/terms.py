@@ -6,7 +6,8 @@ terms, so both find the same.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
 from itertools import pairwise
@@ -230,6 +231,20 @@ def shared(one: str, other: str) -> float:
     """The share of equal words in two texts, from 0 to 1."""
     left, right = telling(one), telling(other)
     return 2 * len(left & right) / max(len(left) + len(right), 1)
+
+
+def shared_before(texts: Iterable[str]) -> Iterator[dict[int, float]]:
+    """For each text, the same for those of the earlier ones that have a word in common with it."""
+    sizes: list[int] = []
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    for place, text in enumerate(texts):
+        own = telling(text)
+        common: Counter[int] = Counter()
+        for word in own:
+            common.update(holding[word])
+            holding[word].append(place)
+        yield {other: 2 * count / (len(own) + sizes[other]) for other, count in common.items()}
+        sizes.append(len(own))
 
 
 def _weight(held: TextTerms) -> int:

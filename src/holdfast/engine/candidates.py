@@ -3,22 +3,21 @@
 Nearness is the cosine where there are vectors, and the share of common words. Nothing is judged here.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from heapq import nlargest
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from operator import attrgetter, itemgetter
 from typing import Literal
 
-from holdfast.domain.memory import Draft, Memory, Tombstone
-from holdfast.domain.query import Filter, admits
+from holdfast.domain.memory import Draft, Memory, MemoryText, Tombstone
+from holdfast.domain.query import Filter
 from holdfast.domain.retention import has_rules
 from holdfast.domain.subjects import names, same_subject
 from holdfast.domain.terms import shared, stems
-from holdfast.engine.embedder_calls import BATCH, embedded
+from holdfast.engine.draft_vectors import TextVector, by_meaning, kept_vector, vectors_by
 from holdfast.engine.embedding import cosine, search_model, text_of
-from holdfast.engine.ports import Embedder, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.errors import Unavailable
 from holdfast.language.comparison import Statement
@@ -32,14 +31,12 @@ LEAST = 0.3
 LEAST_BY_MEANING = 0.40
 FURTHER_BY_MEANING = 0.12
 _CANDIDATES = 20  # of each role, before the nearest are chosen
-_TOGETHER = 16  # drafts per scan of the vectors
 _RARE_WORDS = 12
 _MOST_ROWS = 2_000  # in the index: candidates that share only common words are found by meaning
-_MOST_VECTORS = 1_000  # of deleted and archived texts, cached
-_FIRST_PART = 2_000  # characters of a text that are compared
-_VECTORS: dict[tuple[str, bytes], bytes] = {}
 
 Role = Literal["known", "deleted", "archived", "waiting", "saved"]
+#: What of a memory a draft is compared with, and how near it is, from 0 to 1.
+Near = tuple[MemoryText, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +48,6 @@ class Candidate:
     known: Statement
     draft: Statement  # the part of the draft that it is compared with
     nearness: float  # from 0 to 1
-
-
-@dataclass(frozen=True, slots=True)
-class TextVector:
-    """The vectors of a text's parts, and the embedder that made them."""
-
-    embedder: Embedder
-    parts: Sequence[bytes]
-    near: Mapping[str, float] | None = None  # the nearest memories, if already searched
 
 
 def statement_of(known: Memory | Tombstone | Draft) -> Statement:
@@ -79,7 +67,7 @@ def nearest(
 
     `placed`: their nearness by meaning is already set.
     """
-    exact = [each for each in found if by_exact_rules(each.known, each.draft) is not None]
+    exact = [each for each in found if by_exact_rules(each.known.text, each.draft.text) is not None]
     others = [each for each in found if each not in exact]
     if not placed:
         others = _placed_by_meaning(others, meaning)
@@ -91,24 +79,49 @@ def nearest(
 
 
 def candidates(
-    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: TextVector | None
-) -> list[Candidate]:
-    draft = known_spelling(draft, tx, ctx)
-    new = statement_of(draft)
-    near = [each for each in _neighbours(draft, tx, ctx, meaning) if on_one_subject(each[0], draft)]
-    if exact := {memory.id for memory, _ in near if memory.content == draft.content}:
+    drafts: Sequence[Draft], meanings: Sequence[TextVector | None], tx: Transaction, ctx: SpaceContext
+) -> list[list[Candidate]]:
+    """What each draft may repeat or contradict; the rows of all are read together."""
+    drafts = [known_spelling(draft, tx, ctx) for draft in drafts]
+    near = [
+        _few_of(found, draft, tx)
+        for draft, found in zip(drafts, _neighbours(drafts, meanings, tx, ctx), strict=True)
+    ]
+    wanted = dict.fromkeys(each.id for found in near for each, _ in found)
+    memories = {memory.id: memory for memory in tx.memories.many(list(wanted))}
+    return [
+        _with_hidden(draft, [(memories[each.id], much) for each, much in found], tx, ctx)
+        for draft, found in zip(drafts, near, strict=True)
+    ]
+
+
+def _few_of(found: Sequence[Near], draft: Draft, tx: Transaction) -> list[Near]:
+    """Those that exact rules decide, and the few nearest of the rest."""
+    near = [each for each in found if on_one_subject(each[0], draft)]
+    if exact := {known.id for known, _ in near if known.content == draft.content}:
         # The exact text is known: only what supersedes it matters besides.
         exact.update(link.from_id for link in tx.links.superseding(exact))
-        near = [each for each in near if each[0].id in exact]
+        return [each for each in near if each[0].id in exact]
+    ruled = [each for each in near if by_exact_rules(each[0].content, draft.content) is not None]
+    others = [each for each in near if each not in ruled] if ruled else near
+    return [*ruled, *nlargest(FEW, others, key=itemgetter(1))]
+
+
+def _with_hidden(
+    draft: Draft, near: Sequence[tuple[Memory, float]], tx: Transaction, ctx: SpaceContext
+) -> list[Candidate]:
+    """What is known as candidates, with what is deleted or out of use, unless the exact text is known."""
+    new = statement_of(draft)
     found = [Candidate("known", memory, statement_of(memory), new, nearness) for memory, nearness in near]
-    if exact:
+    if any(memory.content == draft.content for memory, _ in near):
         return found
     return [*found, *deleted(draft, tx, looks_across(ctx)), *out_of_sight(draft, new, tx, ctx)]
 
 
 def known_word_by_word(draft: Draft, tx: Transaction) -> Memory | None:
     """The memory with exactly the draft's text, if there is one: no model has to be asked."""
-    near = tx.memories.many(sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, FEW))
+    [ids] = sharing_rare_words([f"{draft.content} {draft.subject or ''}"], tx, FEW)
+    near = tx.memories.many(ids)
     labels = attrgetter("content", "category", "subject", "project")
     return next((memory for memory in near if memory.active and labels(memory) == labels(draft)), None)
 
@@ -149,39 +162,60 @@ def _beside(draft: Draft, ctx: SpaceContext) -> Iterator[tuple[Role, Filter]]:
 
 
 def _neighbours(
-    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: TextVector | None
-) -> Iterator[tuple[Memory, float]]:
-    """Active memories that a draft may repeat, with their nearness: of its subject, or of the whole space."""
-    assert draft.category is not None
+    drafts: Sequence[Draft], meanings: Sequence[TextVector | None], tx: Transaction, ctx: SpaceContext
+) -> Iterator[list[Near]]:
+    """Active memories that each draft may repeat, with their nearness: of its subject, or of the space."""
     across = looks_across(ctx)
-    where = Filter(project=draft.project, other_projects=False)
-    worded = sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, _CANDIDATES)
-    few: list[Memory] = []
-    if not across:
+    texts = [f"{draft.content} {draft.subject or ''}" for draft in drafts]
+    worded = sharing_rare_words(texts, tx, _CANDIDATES)
+    wanted = [_wanted(*each, tx, ctx) for each in zip(drafts, worded, meanings, strict=True)]
+    ids = dict.fromkeys(one for ids, _ in wanted for one in ids)
+    known = {each.id: each for each in tx.memories.texts(list(ids))}
+    for draft, meaning, (among, cosines) in zip(drafts, meanings, wanted, strict=True):
+        found = [
+            known[one]
+            for one in among
+            if one in known
+            and known[one].project in (None, draft.project)
+            and (across or labelled_alike(known[one], draft))
+        ]
+        if not across:
+            cosines = by_meaning(tx, meaning, 0, [each.id for each in found])
+        yield [(each, max(shared(each.content, draft.content), cosines.get(each.id, 0.0))) for each in found]
+
+
+def _wanted(
+    draft: Draft, worded: Sequence[str], meaning: TextVector | None, tx: Transaction, ctx: SpaceContext
+) -> tuple[Sequence[str], Mapping[str, float]]:
+    """The memories to look at, and how near those are by meaning that were looked for so."""
+    assert draft.category is not None
+    few: list[str] = []
+    if not looks_across(ctx):
         few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
     elif len(worded) <= FEW:
-        few = tx.memories.many(tx.memories.matching(where, FEW + 1))
-    cosines: Mapping[str, float] = {}
-    if len(few or worded) > (FEW if across else _CANDIDATES):
-        cosines = meaning.near if meaning and meaning.near else by_meaning(tx, meaning, _near_by(ctx))
-        turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
-        wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]
-        if across:
-            few = [memory for memory in tx.memories.many(wanted) if admits(where, memory)]
-        else:
-            few = tx.memories.comparable(draft.category, draft.subject, draft.project, wanted)
-    if not across and meaning is not None:
-        cosines = by_meaning(tx, meaning, 0, [memory.id for memory in few])
-    for memory in few:
-        yield memory, max(shared(memory.content, draft.content), cosines.get(memory.id, 0.0))
+        few = tx.memories.matching(Filter(project=draft.project, other_projects=False), FEW + 1)
+    if len(few or worded) <= (FEW if looks_across(ctx) else _CANDIDATES):
+        return few, {}
+    cosines = meaning.near if meaning and meaning.near else by_meaning(tx, meaning, near_by(ctx))
+    turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
+    return list(dict.fromkeys(turns))[: 4 * _CANDIDATES], cosines
 
 
-def sharing_rare_words(text: str, tx: Transaction, limit: int, *, least: int = 1) -> list[str]:
-    """The memories that share the rarest words of a text, and at least `least` words."""
-    wanted = list(dict.fromkeys(stems(text)))
-    counts = tx.words.frequencies(wanted)
-    rare = sorted((word for word in wanted if counts[word] >= least), key=lambda word: counts[word])
-    return tx.words.matching(rare[:_RARE_WORDS], limit, _MOST_ROWS)
+def labelled_alike(known: Memory | MemoryText, draft: Draft) -> bool:
+    return known.category == draft.category and same_subject(known.subject, draft.subject)
+
+
+def sharing_rare_words(
+    texts: Sequence[str], tx: Transaction, limit: int, *, least: int = 1
+) -> list[list[str]]:
+    """For each text the memories that share its rarest words, of those that at least `least` have."""
+    wanted = [list(dict.fromkeys(stems(text))) for text in texts]
+    counts = tx.words.frequencies(list(dict.fromkeys(chain(*wanted))))
+    rare = [
+        sorted((word for word in words if counts[word] >= least), key=lambda word: counts[word])[:_RARE_WORDS]
+        for words in wanted
+    ]
+    return tx.words.matching_each(rare, limit, _MOST_ROWS)
 
 
 def meanings_of(
@@ -203,62 +237,12 @@ def meanings_of(
             return [None] * len(drafts)
         model = search_model(ctx, tx)
     said = text_of if stored else lambda one: f"{one.subject}. {one.content}" if one.subject else one.content
-    return _vectors_by(model, [said(draft) for draft in drafts])
+    return vectors_by(model, [said(draft) for draft in drafts])
 
 
-def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
-    """The vector of a text; None if there are no vectors to compare it with."""
-    if ctx.embedder is None:
-        return None
-    with ctx.read() as tx:
-        model = search_model(ctx, tx)
-    return _vectors_by(model, [text])[0]
-
-
-def _vectors_by(model: Embedder | None, texts: Sequence[str]) -> list[TextVector | None]:
-    if model is None:
-        return [None] * len(texts)
-    try:
-        batches = (texts[start : start + BATCH] for start in range(0, len(texts), BATCH))
-        return [TextVector(model, parts) for batch in batches for parts in embedded(model, batch)]
-    except Unavailable:
-        return [None] * len(texts)
-
-
-def _near_by(ctx: SpaceContext) -> int:
+def near_by(ctx: SpaceContext) -> int:
     """How many memories to search by meaning."""
     return _CANDIDATES if looks_across(ctx) else 4 * _CANDIDATES
-
-
-def with_nearest(
-    meanings: Sequence[TextVector | None], tx: Transaction, ctx: SpaceContext
-) -> Iterator[TextVector | None]:
-    """The vectors with the memories nearest to each; the stored vectors are scanned once for several."""
-    most = _near_by(ctx)
-    for start in range(0, len(meanings), _TOGETHER):
-        group = meanings[start : start + _TOGETHER]
-        queries = [each.parts[0] for each in group if each is not None]
-        names = {each.embedder.name for each in group if each is not None}
-        found = tx.memory_vectors.nearest(queries, names.pop(), most) if queries else {}
-        cosines = iter(list(zip(*found.values(), strict=True)))
-        for each in group:
-            near = (
-                nlargest(most, zip(found, next(cosines, ()), strict=False), key=itemgetter(1)) if each else ()
-            )
-            yield replace(each, near=dict(near)) if each else None
-
-
-def by_meaning(
-    tx: Transaction, meaning: TextVector | None, limit: int, also: Collection[str] = ()
-) -> dict[str, float]:
-    """The nearest memories by cosine, nearest first; empty if vectors can't be searched."""
-    if meaning is None:
-        return {}
-    try:
-        found = tx.memory_vectors.nearest([meaning.parts[0]], meaning.embedder.name, limit, also)
-    except Unavailable:
-        return {}
-    return dict(sorted(((one, cosines[0]) for one, cosines in found.items()), key=lambda each: -each[1]))
 
 
 def _placed_by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
@@ -267,7 +251,7 @@ def _placed_by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -
         return list(found)
     unplaced = [each for each in found if each.role != "known"]
     try:
-        vectors = [_vector(meaning.embedder, each.known.text) for each in unplaced]
+        vectors = [kept_vector(meaning.embedder, each.known.text) for each in unplaced]
     except Unavailable:
         return list(found)
     nearer = {
@@ -277,18 +261,7 @@ def _placed_by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -
     return [replace(each, nearness=nearer.get(id(each), each.nearness)) for each in found]
 
 
-def _vector(embedder: Embedder, text: str) -> bytes:
-    """The vector of a text that is not stored; cached by hash, because the text may be a deleted one."""
-    key = embedder.name, sha256(text.encode("utf-8", "replace")).digest()
-    if key not in _VECTORS:
-        [parts] = embedded(embedder, [text[:_FIRST_PART]])
-        if len(_VECTORS) >= _MOST_VECTORS:
-            _VECTORS.clear()
-        _VECTORS[key] = bytes(parts[0])
-    return _VECTORS[key]
-
-
-def on_one_subject(known: Memory | Tombstone, draft: Draft) -> bool:
+def on_one_subject(known: MemoryText | Memory | Tombstone, draft: Draft) -> bool:
     """Whether both can be about one thing: they have the same subject, or both texts name their subjects.
 
     "Takes 60s to start" under two subjects is two facts.

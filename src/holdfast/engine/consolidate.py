@@ -127,7 +127,8 @@ def _alike(
     """
     with ctx.read() as tx:
         # A word that only this memory has finds nothing.
-        alike = tx.memories.many(sharing_rare_words(memory.content, tx, _CLOSE + 1, least=2))
+        [ids] = sharing_rare_words([memory.content], tx, _CLOSE + 1, least=2)
+        alike = tx.memories.many(ids)
         close = [other for other in alike if may_be_one(memory, other)]
         near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
         if told is not None:

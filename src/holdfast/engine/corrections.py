@@ -8,7 +8,7 @@ from math import log, log1p
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.query import Filter, admits
 from holdfast.domain.ranking import log_odds, logistic
-from holdfast.engine.candidates import TextVector, by_meaning, vector_of
+from holdfast.engine.draft_vectors import TextVector, by_meaning, vector_of
 from holdfast.engine.model_judge import Opinion
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext

@@ -11,7 +11,8 @@ from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused, Reinforced
 from holdfast.domain.query import Filter
 from holdfast.engine.archive import Archive, wrong_memory
-from holdfast.engine.candidates import TextVector, known_word_by_word, meanings_of
+from holdfast.engine.candidates import known_word_by_word, meanings_of
+from holdfast.engine.draft_vectors import TextVector
 from holdfast.engine.intake import sanitize, text_hash
 from holdfast.engine.neighbours import Batch, JudgedCandidates, find_tombstone, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction

@@ -5,7 +5,7 @@ write transaction, which searches again if the space has changed, doesn't wait f
 per draft are judged, the nearest of all roles.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,23 +14,24 @@ from holdfast.domain.jobs import Embedded
 from holdfast.domain.memory import Draft, Memory, State, Tombstone
 from holdfast.domain.outcomes import Added, Contradicting, Outcome, Waiting, settled
 from holdfast.domain.subjects import same_subject
-from holdfast.domain.terms import shared
+from holdfast.domain.terms import shared, shared_before
 from holdfast.domain.text import normal_form
 from holdfast.engine.candidates import (
     LEAST,
     Candidate,
     Role,
-    TextVector,
     candidates,
     deleted,
+    labelled_alike,
     looks_across,
     meanings_of,
+    near_by,
     nearest,
     on_one_subject,
     out_of_sight,
     statement_of,
-    with_nearest,
 )
+from holdfast.engine.draft_vectors import TextVector, with_nearest
 from holdfast.engine.embedding import text_of
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
@@ -88,7 +89,8 @@ def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) ->
     [meaning] = meanings_of([draft], ctx)
     with ctx.read() as tx:
         seq = tx.journal.last()
-        found = [*candidates(draft, tx, ctx, meaning), *extra]
+        [found] = candidates([draft], [meaning], tx, ctx)
+    found = [*found, *extra]
     return JudgedCandidates(seq, _judged(nearest(found, meaning), ctx.judge), meaning)
 
 
@@ -101,22 +103,23 @@ class Batch:
         self._drafts, self._ctx = drafts, ctx
         self._now: dict[str, Memory] = {}  # memories that the drafts added or changed
         self._ids: dict[int, str] = {}  # of the drafts that are memories now
-        embedded = [place for place, meaning in enumerate(meanings) if meaning is not None]
-        vectors = [meaning.parts[0] for meaning in meanings if meaning is not None]
+        vectors = {place: each.parts[0] for place, each in enumerate(meanings) if each is not None}
         cosines: list[list[float]] = []
         with ctx.read() as tx:
             self.seq = tx.journal.last()
             try:
-                cosines = tx.memory_vectors.cosines(vectors, vectors) if vectors else []
-                meanings = list(with_nearest(meanings, tx, ctx))
+                cosines = tx.memory_vectors.cosines(list(vectors.values())) if vectors else []
+                meanings = list(with_nearest(meanings, tx, near_by(ctx)))
             except Unavailable:  # the embedder returns invalid vectors
                 meanings = [None] * len(drafts)
-            pairs = list(zip(drafts, meanings, strict=True))
-            found = [candidates(draft, tx, ctx, meaning) for draft, meaning in pairs]
+            found = candidates(drafts, meanings, tx, ctx)
         self._meanings = meanings
         self._seen = [nearest(each, meaning) for each, meaning in zip(found, meanings, strict=True)]
-        rows = {at: dict(zip(embedded, row, strict=True)) for at, row in zip(embedded, cosines, strict=False)}
-        self._near = [self._near_before(place, rows.get(place, {})) for place in range(len(drafts))]
+        near = dict(zip(vectors, cosines, strict=False))
+        self._near = [
+            _nearer(zip(vectors, near.get(place, ()), strict=False), words, place)
+            for place, words in enumerate(shared_before(draft.content for draft in drafts))
+        ]
 
     def ahead(self, now: datetime) -> list[tuple[Statement, Statement]]:
         """The pairs to judge before anything is stored, assuming that each draft becomes a memory."""
@@ -171,27 +174,26 @@ class Batch:
         known = {each.found.id: each.nearness for each in seen if isinstance(each.found, Memory)}
         near = {self._ids[other]: much for other, much in self._near[place].items() if other in self._ids}
         found = [each for each in seen if isinstance(each.found, Tombstone) or each.found.id not in self._now]
-        for one, memory in self._now.items():
-            nearness = max(known.get(one, 0.0), near.get(one, 0.0))
+        for one in [one for one in self._now if one in known or one in near]:
+            memory, nearness = self._now[one], max(known.get(one, 0.0), near.get(one, 0.0))
             if nearness and (role := self._role(memory, draft)) is not None:
                 found.append(Candidate(role, memory, statement_of(memory), statement_of(draft), nearness))
         return nearest(found, self._meanings[place], placed=True)
-
-    def _near_before(self, place: int, cosines: Mapping[int, float]) -> dict[int, float]:
-        """Earlier drafts that are near to one."""
-        content = self._drafts[place].content
-        worded = (shared(each.content, content) for each in self._drafts[:place])
-        near = ((other, max(much, cosines.get(other, 0.0))) for other, much in enumerate(worded))
-        return {other: much for other, much in near if much >= LEAST}
 
     def _role(self, memory: Memory, draft: Draft) -> Role | None:
         """The role in which a memory is a candidate; None if it is none."""
         if memory.project not in (None, draft.project):
             return None
         if memory.active:
-            admitted = looks_across(self._ctx) or _labelled_alike(memory, draft)
+            admitted = looks_across(self._ctx) or labelled_alike(memory, draft)
             return "known" if admitted and on_one_subject(memory, draft) else None
-        return "waiting" if memory.state == "waiting" and _labelled_alike(memory, draft) else None
+        return "waiting" if memory.state == "waiting" and labelled_alike(memory, draft) else None
+
+
+def _nearer(cosines: Iterable[tuple[int, float]], words: Mapping[int, float], place: int) -> dict[int, float]:
+    """The drafts before one that are near to it, by meaning or by words."""
+    near = {other: much for other, much in cosines if other < place and much >= LEAST}
+    return near | {at: max(much, near.get(at, 0.0)) for at, much in words.items() if much >= LEAST}
 
 
 def still(seen: JudgedCandidates, draft: Draft, tx: Transaction, ctx: SpaceContext) -> JudgedCandidates:
@@ -200,7 +202,8 @@ def still(seen: JudgedCandidates, draft: Draft, tx: Transaction, ctx: SpaceConte
     if seq == seen.seq:
         return seen
     extra = [each.candidate for each in seen.of("saved")]
-    found = [*candidates(draft, tx, ctx, seen.meaning), *extra]
+    [found] = candidates([draft], [seen.meaning], tx, ctx)
+    found = [*found, *extra]
     return JudgedCandidates(seq, _judged(nearest(found, seen.meaning), ctx.judge), seen.meaning)
 
 
@@ -212,7 +215,7 @@ def findings(around: JudgedCandidates, draft: Draft) -> DraftRelations:
         known, verdict = each.candidate.found, each.verdict
         assert isinstance(known, Memory)
         match verdict.relation:
-            case "same" if verdict.similarity >= _ACROSS or _labelled_alike(known, draft):
+            case "same" if verdict.similarity >= _ACROSS or labelled_alike(known, draft):
                 same.append((each, known))
             case "contradicts" if known.project == draft.project and _may_contradict(known, draft):
                 # A project may differ from the general rule without contradicting it.
@@ -288,10 +291,6 @@ def _told(each: Judged) -> str:
     near = {NEARLY_SAME: "nearly the same as", NEARLY_CONTRADICTS: "nearly contradicts"}
     words = next((near[one] for one in each.verdict.reasons if one in near), sure[each.verdict.relation])
     return f"{words} {_id_of(each)} ({each.verdict.probability:.2f})"
-
-
-def _labelled_alike(known: Memory, draft: Draft) -> bool:
-    return known.category == draft.category and same_subject(known.subject, draft.subject)
 
 
 def _may_contradict(known: Memory, draft: Draft) -> bool:

@@ -61,7 +61,7 @@ class PairJudge:
         return [found[key] for key in keys]
 
     def _judged(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        exact = [by_exact_rules(known, draft) for known, draft in pairs]
+        exact = [by_exact_rules(known.text, draft.text) for known, draft in pairs]
         open_pairs = [pair for pair, verdict in zip(pairs, exact, strict=True) if verdict is None]
         said = iter(self._by_model(open_pairs))
         return [verdict or _checked(pair, next(said)) for pair, verdict in zip(pairs, exact, strict=True)]
@@ -94,11 +94,11 @@ class PairJudge:
                 self._cache.popitem(last=False)
 
 
-def by_exact_rules(known: Statement, draft: Statement) -> Verdict | None:
+def by_exact_rules(known: str, draft: str) -> Verdict | None:
     """The verdict if a rule decides, else None."""
-    if known.text == draft.text or _normal_form(known.text) == _normal_form(draft.text) != "":
+    if known == draft or _normal_form(known) == _normal_form(draft) != "":
         return Verdict(relation="same", certain=True, similarity=1.0, reasons=(SAME_WORDS,))
-    if measured_again(known.text, draft.text):
+    if measured_again(known, draft):
         return Verdict(relation="same", certain=True, similarity=0.95, reasons=(MEASURED_AGAIN,))
     return None
 

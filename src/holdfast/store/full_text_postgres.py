@@ -87,6 +87,10 @@ class PostgresFullText(Generic[Owner]):
         )
         return list(self._connection.execute(query, values).scalars())
 
+    def matching_each(self, asked: Sequence[Sequence[str]], limit: int, most_rows: int) -> list[list[str]]:
+        """The same for several texts."""
+        return [self.matching(words, limit, most_rows) for words in asked]
+
     def frequencies(self, words: Sequence[str]) -> dict[str, int]:
         """In how many texts each word stands; of a very common one, that it is very common."""
         new = [word for word in words if word not in self._counts]

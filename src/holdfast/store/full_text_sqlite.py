@@ -4,15 +4,23 @@ A word's places are read as bare numbers and added up here; FTS5's own ranking c
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import chain
 from types import MappingProxyType
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 from sqlalchemy import Connection, text
 
 from holdfast.store import sqlite
 from holdfast.store.full_text import Indexed, Owner, Totals, best, counted, prefix, telling
 from holdfast.store.types import DamagedValue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Places = NDArray[np.int64]
 
 _READ_WHOLE = 2_000  # texts that hold some of the words
 
@@ -89,21 +97,48 @@ class SqliteFullText(Generic[Owner]):
                 scores[doc] = scores.get(doc, 0.0) + weight
             rarer.append(term)
         docs = best(scores, limit)
-        found = f"SELECT doc, {self._index.owner} FROM json_each(?) JOIN {self._docs} ON doc = value"
-        owners = dict(driver.execute(found, (json.dumps(docs),)))
-        if len(owners) < len(docs):  # the index names a text that is not there
-            raise DamagedValue
+        owners = self._owners(docs)
         return [owners[doc] for doc in docs]
+
+    def matching_each(self, asked: Sequence[Sequence[str]], limit: int, most_rows: int) -> list[list[str]]:
+        """The same for several texts: the places of a word that some of them share are read once."""
+        if len(asked) == 1:
+            return [self.matching(asked[0], limit, most_rows)]
+        import numpy as np
+
+        driver = sqlite.driver_of(self._connection)
+        query = f"SELECT rowid FROM {self._words} WHERE {self._words} MATCH ?"
+
+        @cache
+        def places(word: str) -> "Places":
+            return np.array(driver.execute(query, (f'"{self._term(word)}"',)).fetchall(), dtype=np.int64)[
+                :, 0
+            ]
+
+        weights = [telling(self.frequencies(words), most_rows) for words in asked]
+        several = [_best_places(each, places, limit) if len(each) > 1 else [] for each in weights]
+        owners = self._owners(list(dict.fromkeys(chain(*several))))
+        return [
+            [owners[doc] for doc in docs] if docs else self.matching(list(each), limit, most_rows)
+            for each, docs in zip(weights, several, strict=True)
+        ]
 
     def frequencies(self, words: Sequence[str]) -> dict[str, int]:
         """In how many texts each word stands."""
-        driver = sqlite.driver_of(self._connection)
-        query = f"SELECT doc FROM {self._index.name}_terms WHERE term = ?"
-        for word in words:
-            if word not in self._counts:
-                row = driver.execute(query, (self._term(word),)).fetchone()
-                self._counts[word] = row[0] if row else 0
+        if new := [word for word in words if word not in self._counts]:
+            terms = [self._term(word) for word in new]
+            query = f"SELECT value, doc FROM json_each(?) CROSS JOIN {self._index.name}_terms ON term = value"
+            rows = dict(sqlite.driver_of(self._connection).execute(query, (json.dumps(terms),)))
+            self._counts |= {word: rows.get(term, 0) for word, term in zip(new, terms, strict=True)}
         return {word: self._counts[word] for word in words}
+
+    def _owners(self, docs: Sequence[int]) -> dict[int, str]:
+        """Whose these texts are."""
+        found = f"SELECT doc, {self._index.owner} FROM json_each(?) JOIN {self._docs} ON doc = value"
+        owners = dict(sqlite.driver_of(self._connection).execute(found, (json.dumps(docs),)))
+        if len(owners) < len(docs):  # the index names a text that is not there
+            raise DamagedValue
+        return owners
 
     def held(self) -> set[str]:
         """The ids that the index can answer with."""
@@ -125,3 +160,15 @@ class SqliteFullText(Generic[Owner]):
     def _term(self, word: str) -> str:
         # Words are letters and digits; for whatever else is asked, a term that nothing holds.
         return self._prefix + word if word.isalnum() else self._prefix
+
+
+def _best_places(weights: Mapping[str, float], places: "Callable[[str], Places]", limit: int) -> list[int]:
+    """The same as `best` does, for a few words with many places."""
+    import numpy as np
+
+    each = [places(word) for word in weights]
+    found, place = np.unique(np.concatenate(each), return_inverse=True)
+    scores = np.bincount(place, np.repeat(list(weights.values()), list(map(len, each))))
+    order = np.argsort(scores, kind="stable")[::-1][:limit]
+    docs: list[int] = found[order].tolist()
+    return docs

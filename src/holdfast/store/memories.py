@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Text, func, select, type_coerce
 
-from holdfast.domain.memory import Memory, State
+from holdfast.domain.memory import Memory, MemoryText, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.store.memory_lists import MemoryFigures, listed
 from holdfast.store.ranks import RankTable
@@ -113,8 +113,8 @@ class MemoryTable(MemoryFigures):
             query = self._sql.in_file_order(query, where)
         return int(self._connection.execute(query).scalar_one())
 
-    def about(self, category: str, subject: str | None, project: str | None, limit: int) -> list[Memory]:
-        """Active memories, newest first, that a new draft on this subject could repeat or contradict.
+    def about(self, category: str, subject: str | None, project: str | None, limit: int) -> list[str]:
+        """Ids of active memories, newest first, that a new draft on this subject could repeat or contradict.
 
         No subject means general knowledge, a subject of its own, not "any subject". A project's drafts
         meet the project's memories and those of none.
@@ -123,17 +123,15 @@ class MemoryTable(MemoryFigures):
         if subject is None:
             # Most memories have none: not by the index of subjects, but by that of categories, in its order.
             of_subject = self._sql.by_no_index(of_subject)
-        query = self._select(Memory, memories.c.category == category, of_subject)
+        query = select(memories.c.id).where(memories.c.space == self._space)
+        query = query.where(memories.c.category == category, of_subject)
         query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
         where = Filter(project=project, other_projects=False)
-        return self._values(Memory, narrowed(query, where, self._sql))
+        return list(self._connection.execute(narrowed(query, where, self._sql)).scalars())
 
-    def comparable(
-        self, category: str, subject: str | None, project: str | None, among: Sequence[str]
-    ) -> list[Memory]:
-        """The same of the memories in `among`, in their order."""
-        spelt = None if subject is None else self.spellings(subject)
-        found = {one.id: one for one in self._sql.comparable(category, spelt, project, among)}
+    def texts(self, among: Sequence[str]) -> list[MemoryText]:
+        """What a draft is compared with, of those of `among` that are active, in their order."""
+        found = {one.id: one for one in self._sql.texts(among)}
         return [found[one] for one in among if one in found]
 
     def spellings(self, subject: str) -> list[str]:

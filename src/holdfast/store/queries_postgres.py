@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sqlalchemy import column as column_named
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from holdfast.domain.memory import Link, Memory, Message
+from holdfast.domain.memory import Link, MemoryText, Message
 from holdfast.domain.query import Filter
 from holdfast.store import postgres
 from holdfast.store.full_text import Indexed, Owner, Totals
@@ -130,14 +130,12 @@ class PostgresQueries:
         mine = (one.space == self.space, one.state == "active", self.one_of(one.id, among))
         return self.connection.execute(query.where(*mine))
 
-    def comparable(
-        self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]
-    ) -> list[Memory]:
-        """Active memories of `among` on a subject that is spelt so, or on none, in no order."""
-        subject = memories.c.subject.is_(None) if spelt is None else memories.c.subject.in_(spelt)
-        query = select(memories).where(*self._active(project), memories.c.category == category, subject)
-        rows = self.connection.execute(query.where(self.one_of(memories.c.id, among)))
-        return values_of(Memory, rows)
+    def texts(self, among: Sequence[str]) -> list[MemoryText]:
+        """What a draft is compared with, of those of `among` that are active, in no order."""
+        one = memories.c
+        mine = (one.space == self.space, one.state == "active", self.one_of(one.id, among))
+        query = select(one.id, one.category, one.subject, one.project, one.content).where(*mine)
+        return list(map(MemoryText._make, self.connection.execute(query)))
 
     def superseding(self, memory_ids: Collection[str] | None) -> list[Link]:
         """The `supersedes` links from or to these memories, or all of the space, in no order."""
@@ -193,10 +191,6 @@ class PostgresQueries:
         from holdfast.store.vectors_postgres import PostgresSearch
 
         return PostgresSearch(self.connection, self.space, kind)
-
-    def _active(self, project: str | None) -> tuple[ColumnElement[bool], ...]:
-        own = or_(memories.c.project.is_(None), memories.c.project == project)
-        return memories.c.space == self.space, memories.c.state == "active", own
 
 
 @cache

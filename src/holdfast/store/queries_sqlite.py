@@ -24,7 +24,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from holdfast.domain.memory import Link, Memory, Message
+from holdfast.domain.memory import Link, MemoryText, Message
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
 from holdfast.store.mapping import table_of, values_of
@@ -56,11 +56,9 @@ _WORDINGS = (
     "SELECT id, subject, summary, content, tags, project FROM memories WHERE space = ? AND state = 'active' "
     f"AND id {_AMONG}"
 )
-_COMPARABLE = (
-    f"SELECT {_columns(memories)} FROM json_each(?) CROSS JOIN memories "
-    "ON space = ? AND memories.id = json_each.value "
-    f"WHERE category = ? AND coalesce(subject, '') {_AMONG} "
-    "AND state = 'active' AND (project IS NULL OR project = ?)"
+_TEXTS = (
+    f"SELECT id, category, subject, project, content FROM memories WHERE space = ? AND id {_AMONG} "
+    "AND state = 'active'"
 )
 _SUPERSEDING = f"SELECT {_columns(links)} FROM links WHERE space = ? AND kind = 'supersedes'"
 _TOUCH = (
@@ -188,12 +186,9 @@ class SqliteQueries:
         """What active memories are found by: id, subject, summary, content, tags; and their project."""
         return self._driven(_WORDINGS, self.space, json.dumps(among))
 
-    def comparable(
-        self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]
-    ) -> list[Memory]:
-        """Active memories of `among` on a subject that is spelt so, or on none, in no order."""
-        known = json.dumps([""] if spelt is None else spelt)
-        return self._values(Memory, _COMPARABLE, json.dumps(among), self.space, category, known, project)
+    def texts(self, among: Sequence[str]) -> list[MemoryText]:
+        """What a draft is compared with, of those of `among` that are active, in no order."""
+        return list(map(MemoryText._make, self._driven(_TEXTS, self.space, json.dumps(among))))
 
     def superseding(self, memory_ids: Collection[str] | None) -> list[Link]:
         """The `supersedes` links from or to these memories, or all of the space, in no order."""

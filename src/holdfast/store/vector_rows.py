@@ -198,15 +198,15 @@ class VectorTable(SpaceRows, Generic[Owner]):
         search = self._sql.vectors(self._kind, None if self._changed else self._cache)
         return search.nearest(normalised(queries), model, limit, also)
 
-    def cosines(self, queries: Sequence[bytes], vectors: Sequence[bytes]) -> list[list[float]]:
-        """The cosine of each query with each of the vectors, which need not be stored.
+    def cosines(self, vectors: Sequence[bytes]) -> list[list[float]]:
+        """The cosine of each of the vectors, which need not be stored, with each.
 
         Raises: Unavailable, for what are no vectors of one model.
         """
         from holdfast.store.vectors import matrix, normalised
 
-        rows = matrix(normalised([*queries, *vectors]), len(queries[0]) // 4)
-        found: list[list[float]] = (rows[: len(queries)] @ rows[len(queries) :].T).tolist()
+        rows = matrix(normalised(vectors), len(vectors[0]) // 4)
+        found: list[list[float]] = (rows @ rows.T).tolist()
         return found
 
     def _reached(self, model: str) -> tuple[int, int]:
