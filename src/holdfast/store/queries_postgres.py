@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sqlalchemy import column as column_named
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from holdfast.domain.memory import Link, MemoryText, Message
+from holdfast.domain.memory import Link, Memory, MemoryText, Message
 from holdfast.domain.query import Filter
 from holdfast.store import postgres
 from holdfast.store.full_text import Indexed, Owner, Totals

@@ -24,7 +24,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from holdfast.domain.memory import Link, MemoryText, Message
+from holdfast.domain.memory import Link, Memory, MemoryText, Message
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
 from holdfast.store.mapping import table_of, values_of
