@@ -46,6 +46,7 @@ def content(*said: str, start: str = "") -> str | None:
         ("remember: never push on fridays", "Never push on fridays."),
         ("scratch that, we use port 8080", "We use port 8080."),
         ("run `make test`", "Run `make test`"),
+        ("I shall put it online myself", "The user shall put it online themselves."),
         ("deploy.sh takes 4 minutes. wait for it", "deploy.sh takes 4 minutes. Wait for it."),
         ("this repo uses tabs", "This repo uses tabs."),
         ("i'm rasmus btw. my boss is henning", "The user is rasmus. The user's boss is henning."),
@@ -133,6 +134,14 @@ def test_nobody_is_made_of_a_word_that_only_begins_a_sentence() -> None:
     )
     assert content("A: The IMU has gaps and was left out.", "he says that's weak") == (
         "The IMU has gaps and was left out. He says that's weak."
+    )
+
+
+def test_she_gets_the_last_sentence_that_names_somebody() -> None:
+    said = "A: Send it to Xin Yi first. Kind regards included."
+
+    assert content(said, "she reads mails only on mondays") == (
+        "Send it to Xin Yi first. She reads mails only on mondays."
     )
 
 

@@ -12,7 +12,7 @@ from holdfast.domain.terms import stem
 _HELPING = frozenset(
     (
         "can can't cant cannot could couldn't couldnt will won't wont would wouldn't wouldnt must mustn't"
-        " should shouldn't shouldnt may might had hadn't did didn't didnt was wasn't wasnt"
+        " shall shan't should shouldn't shouldnt may might had hadn't did didn't didnt was wasn't wasnt"
     ).split()
 )
 _FORMS: Mapping[str, str] = {

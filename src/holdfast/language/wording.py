@@ -23,6 +23,7 @@ _NEAR = 2_000  # characters before a part that are read, such as a list between 
 _LEAST = 2  # words: fewer can't be understood without a question
 _SHORT = 3  # words of a message that can't be understood alone
 _HE = re.compile(r"(?:she|he)(?=['’ ]|s\b)", re.IGNORECASE)
+_HE_OR_HER = re.compile(r"(?:\S+ ){0,3}(?:she|he|her|him|his|hers)(?![\w-])", re.IGNORECASE)
 _POINTS = re.compile(
     r"(?:it|its|it['’]s|that|that['’]?s|this|(?:s?he|they)(?:['’]?s|['’]re)?|those|these"
     r"|there(?! (?:is|are)\b|['’]s)|so|then|same|both|his|her|their|him|them|neither"
@@ -140,9 +141,14 @@ def _pointing(
     elif _OPEN.search(turn.text, max(start - _LEAST, 0), start) and len(sentence.split()) <= _LONGEST_BEFORE:
         whole = f"{sentence} {words}"
         return _checked(_finished(_bare(whole), turn), ((0, whole),))
-    taken = ((where, sentence), (0, words))
     said = "\n".join([*(one.text[-_NEAR:] for one in before), turn.text[:_NEAR]])
-    if _HE.match(told) and (name := _only_name(sentence, said)) is not None:
+    named = _named(sentence, said)
+    if not named and _HE_OR_HER.match(told) and (found := _naming(before, turn, start, said)):
+        where, sentence = found
+        by = before[-where] if where else turn
+    taken = ((where, sentence), (0, words))
+    if len(named) == 1 and _HE.match(told):
+        name = named[0]
         told = _HE.sub(name, told, count=1)
         told = re.sub(rf"^({re.escape(name)})s\b", r"\1's", told)
         return _checked(_finished(told, turn), taken)
@@ -262,9 +268,17 @@ def _first_sentence(text: str) -> str:
     return next((text[start:end] for start, end in spans(text)), "")
 
 
-def _only_name(sentence: str, said: str) -> str | None:
-    """The one name in a sentence; `said`, which holds the sentence, shows what is a name."""
-    known = names(said)
+def _naming(before: Sequence[Utterance], turn: Utterance, start: int, said: str) -> tuple[int, str] | None:
+    """The last sentence that names somebody, and how many messages before it was said."""
+    for where, text in enumerate([turn.text[:start], *(one.text for one in reversed(before))]):
+        for first, last in reversed([*spans(text[-_NEAR:])]):
+            sentence = text[-_NEAR:][first:last].strip()
+            if _named(sentence, said) and len(sentence.split()) <= _LONGEST_BEFORE:
+                return where, sentence
+    return None
+
+
+def _named(sentence: str, said: str) -> list[str]:
+    """The names in a sentence; `said`, which holds the sentence, shows what is a name."""
     found = {name.removesuffix("'s").removesuffix("’s") for name in NAME.findall(sentence)}
-    named = [name for name in known if name in found and not name.isupper()]
-    return named[0] if len(named) == 1 else None
+    return [name for name in names(said) if name in found and not name.isupper()]
