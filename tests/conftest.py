@@ -116,6 +116,15 @@ def clean(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The root of a project, and the directory that commands are run in."""
+    root = tmp_path / "website"
+    (root / ".git").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
 def clock() -> FixedClock:
     """Stands at 2026-03-01T12:00:00Z until a test moves it."""
     return FixedClock()

@@ -13,14 +13,6 @@ from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "website"
-    (root / ".git").mkdir(parents=True)
-    monkeypatch.chdir(root)
-    return root
-
-
 @requirement("sem.tap.hooks")
 def test_one_command_connects_and_one_takes_it_out(sqlite_shell: Shell, project: Path) -> None:
     file = Path.home() / ".claude.json"

@@ -19,8 +19,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.files.directory_sync import DirectorySync
-from holdfast.files.index_file import IndexFile
-from holdfast.files.write_back import WriteBack
+from holdfast.files.write_back import IndexFile, WriteBack
 from tests.files.doomed import text_of
 from tests.requirements_ledger import requirement
 

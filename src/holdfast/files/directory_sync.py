@@ -17,12 +17,11 @@ from holdfast.engine.ports import TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files.edits import ApplyEdits
-from holdfast.files.index_file import IndexFile
 from holdfast.files.memory_paths import places
 from holdfast.files.safe_directory import Listing, SafeDirectory
 from holdfast.files.scan import BY_HAND, EMPTY, OnDisk, Progress, SyncReport, asks_about
 from holdfast.files.verbs import put
-from holdfast.files.write_back import WriteBack
+from holdfast.files.write_back import IndexFile, WriteBack
 
 _UNSURE_NS: Final = 2_000_000_000  # a file changed so shortly before we looked may have been changed after
 _GONE_AT_A_TIME: Final = 50  # files that are forgotten in one slice

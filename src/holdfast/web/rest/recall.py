@@ -62,7 +62,7 @@ def brief(
 
 @router.post("/context", response_model=Context)
 def context(memories: SpaceRead, recent: request_bodies.Recent) -> JsonResponse:
-    return JsonResponse(memories.context(said(recent.messages), **recent.wanted))
+    return JsonResponse(memories.context(said(recent.messages), **recent.model_dump(exclude={"messages"})))
 
 
 @router.get("/inbox", response_model=responses.Inbox, tags=["inbox"])
@@ -103,9 +103,4 @@ def audit(memories: SpaceRead) -> JsonResponse:
 
 def said(messages: list[request_bodies.SentMessage]) -> list[NewMessage]:
     """Messages as the engine takes them."""
-    return [
-        NewMessage(
-            role=one.role, content=one.content, speaker=one.speaker, message_id=one.id, said_at=one.said_at
-        )
-        for one in messages
-    ]
+    return [NewMessage(**one.model_dump(exclude={"id"}), message_id=one.id) for one in messages]

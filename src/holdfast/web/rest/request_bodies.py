@@ -8,7 +8,6 @@ from holdfast.domain.access import Scope
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.domain.memory import LinkKind, Origin, State
 from holdfast.domain.query import Filter
-from holdfast.engine.context import ContextFields
 
 MAX_MESSAGES = 1_000  # in one request
 MAX_DRAFTS = 1_000
@@ -35,7 +34,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class NewMemory(Body):
+class NewDraft(Body):
     content: Text = Field(description="What to remember. The profile sets the length limits.")
     category: Name | None = Field(
         None, description="A category of the profile. Default: the profile's default category."
@@ -43,13 +42,16 @@ class NewMemory(Body):
     subject: Name | None = Field(None, description="The person or thing it is about.")
     summary: Name | None = None
     project: Name | None = None
+    tags: Tags = []
+    confidence: Belief | None = None
+    importance: Importance | None = None
+
+
+class NewMemory(NewDraft):
     focus: Name | None = Field(
         None,
         description="The current project: used if `project` is not given, unless the category is global.",
     )
-    tags: Tags = []
-    confidence: Belief | None = None
-    importance: Importance | None = None
     origin: Origin | None = Field(None, description="Where it comes from. Default: the caller.")
     session: Id | None = None
     message: Id | None = Field(None, description="The ID of its source message.")
@@ -152,16 +154,6 @@ class Recent(Body):
     limit: Annotated[int, Field(ge=0, le=100)] = CONTEXT_LINES
     explain: bool = Field(False, description="Say why; nothing counts as shown to the session.")
 
-    @property
-    def wanted(self) -> ContextFields:
-        """All but the messages, as the engine takes it."""
-        return {
-            "project": self.project,
-            "budget": self.budget,
-            "limit": self.limit,
-            "explain": self.explain,
-        }
-
 
 class NewSession(Body):
     id: Id | None = None
@@ -194,17 +186,6 @@ class NewAttempt(Body):
     succeeded: bool
     content: Text | None = None
     session: Id | None = None
-
-
-class NewDraft(Body):
-    content: Text
-    category: Name | None = None
-    subject: Name | None = None
-    summary: Name | None = None
-    project: Name | None = None
-    tags: Tags = []
-    confidence: Belief | None = None
-    importance: Importance | None = None
 
 
 class Import(Body):

@@ -98,7 +98,7 @@ def context(
 def context_of(memories: SpaceRead, session_id: SessionId, recent: request_bodies.Recent) -> JsonResponse:
     """Memories that help with the last message in the body and were not shown to the session yet."""
     speaker = speaking(memories, session=session_id)
-    return JsonResponse(speaker.context(said(recent.messages), **recent.wanted))
+    return JsonResponse(speaker.context(said(recent.messages), **recent.model_dump(exclude={"messages"})))
 
 
 @router.get("/sessions/{session_id}/brief", response_model=Brief)

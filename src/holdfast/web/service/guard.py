@@ -1,5 +1,7 @@
 """Auth middleware: checks host, origin, token and body size of every request, and sets `state.grant`."""
 
+import hashlib
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Protocol
 from urllib.parse import quote, urlsplit
@@ -10,7 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
-from holdfast.web.service.known_callers import CachedGrants
 from holdfast.wire.http_errors import MEDIA_TYPE, problem
 
 Admit = Callable[[str], Grant | None]  # a token's secret to its grant; may read the store
@@ -24,10 +25,14 @@ MAX_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
 MAX_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
+PATIENCE = 2.0  # seconds that the store is waited for
+_MOST = 1_000  # secrets that are kept
+
 _NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
 _WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
 _TOO_LARGE = "request body too large: at most {:,} bytes"
 _TOO_SLOW = "request body incomplete: no data for {:g} s"
+_SLOW = "the database is unreachable, and this token has not been used since the service started"
 _FOREIGN_FORM = "cross-origin request refused: use the dashboard of this service"
 _SAFE = ("GET", "HEAD")
 _SHIELD = {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
@@ -254,3 +259,40 @@ def _to_login(login: str, scope: Scope, headers: Mapping[str, str]) -> Response:
 def _answer(status: int, reason: str) -> Response:
     more = {401: {"www-authenticate": "Bearer"}, 408: {"connection": "close"}}.get(status)
     return JSONResponse(problem(status, reason), status, more, MEDIA_TYPE)
+
+
+class CachedGrants:
+    """Calls `admit`, and uses its last result if it does not answer in time. Only hashes, in memory."""
+
+    def __init__(self, admit: Callable[[str], Grant | None], *, patience: float = PATIENCE) -> None:
+        self._admit = admit
+        self._patience = patience
+        self._seen: OrderedDict[bytes, Grant] = OrderedDict()
+
+    async def __call__(self, secret: str) -> Grant | None:
+        """The grant of a token; None if it is unknown.
+
+        Raises: Unavailable, if neither the database nor the cache knows it.
+        """
+        from anyio import move_on_after
+        from anyio.to_thread import run_sync
+
+        name = hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+        error = Unavailable(_SLOW)
+        with move_on_after(self._patience):
+            try:
+                return self._cache(name, await run_sync(self._admit, secret, abandon_on_cancel=True))
+            except Unavailable as away:
+                error = away
+        known = self._seen.get(name)
+        if known is None:
+            raise error
+        return known
+
+    def _cache(self, name: bytes, grant: Grant | None) -> Grant | None:
+        self._seen.pop(name, None)
+        if grant is not None:
+            self._seen[name] = grant
+            if len(self._seen) > _MOST:
+                self._seen.popitem(last=False)
+        return grant
