@@ -60,7 +60,7 @@ REFUSED = [
     ),
     (["space", "show", "nowhere"], "there is no space 'nowhere': create it with"),
     (["space", "delete", "nowhere", "--yes"], "there is no space 'nowhere'"),
-    (["show", "\udc80"], "a text has characters that can't be stored"),
+    (["show", "\udc80"], "there is no memory '\\udc80'"),
     (["list", "--space", "\udc80"], "a text has characters that can't be stored"),
     (["list", "-s", "\udc80"], "a text has characters that can't be stored"),
     (["import", "none.jsonl"], "'none.jsonl' can't be read: No such file or directory"),

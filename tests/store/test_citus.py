@@ -48,7 +48,7 @@ def citus_url() -> Iterator[str]:
         for name in names:
             connection.execute(text(f'DROP TABLE IF EXISTS "{name}" CASCADE'))
     upgrade(owner)
-    found = re.search(r"^```sql\n(CREATE ROLE.*?)^```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
+    found = re.search(r"^ *```sql\n *(CREATE ROLE.*?)^ *```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
     assert found is not None
     with owner.begin() as connection:
         _spread(connection)

@@ -31,7 +31,7 @@ WORDS = ["memory_words", "message_words"]
 def service_url(postgres_url: str) -> Iterator[str]:
     """The same database for a role as the guide makes it."""
     role = f"holdfast_service_{uuid4().hex[:8]}"
-    found = re.search(r"^```sql\n(CREATE ROLE.*?)^```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
+    found = re.search(r"^ *```sql\n *(CREATE ROLE.*?)^ *```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
     assert found is not None
     owner = create_engine(postgres_url)
     with owner.begin() as connection:

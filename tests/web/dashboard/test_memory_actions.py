@@ -335,9 +335,11 @@ def test_a_browser_may_do_what_its_token_may_and_nothing_more(board: Board) -> N
 
 
 def test_every_act_is_in_the_matrix() -> None:
-    from holdfast.web.dashboard import inbox, memories, memory_actions
+    from holdfast.web.dashboard import inbox, memories, memory_actions, memory_page
 
-    routes = [route for module in (memories, memory_actions, inbox) for route in module.router.routes]
+    routes = [
+        route for module in (memories, memory_actions, memory_page, inbox) for route in module.router.routes
+    ]
     posts = {route.path.replace("{memory_id}", "{id}") for route in routes if "POST" in route.methods}
 
     assert {path for path in posts if path.startswith("/memories")} == set(ACTS)

@@ -63,7 +63,7 @@ class NoteFormat(DraftFormat):
 
 
 FORMATS: Final[tuple[Format, ...]] = (
-    Format(name="holdfast", about="an archive of `holdfast export`, restored field by field"),
+    Format(name="holdfast", about="an archive that was exported, restored field by field"),
     TranscriptFormat(
         name=claude_code.CLIENT, about="transcripts of Claude Code", fits=claude_code.fits,
         read_from=claude_code.read_from, places=claude_code.places,
