@@ -17,6 +17,7 @@ from holdfast.settings import carried
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
+UNIT_OF_0_1_0 = Path(__file__).parents[1] / "app/home_0_1_0/.config/systemd/user/holdfast.service"
 AWKWARD = 'a "quoted" $HOME %h <&> back\\slash @command@ é'
 #: Notes down what it is asked, and does as the file `answers` says.
 MANAGER = """\
@@ -177,6 +178,21 @@ def test_a_changed_unit_is_replaced(sqlite_shell: Shell, manager: Manager) -> No
     assert "HOLDFAST_SPACE=work" in unit_file().read_text(encoding="utf-8")
     assert unit_file().stat().st_mode & 0o777 == 0o600
     assert "--user disable --now holdfast.service" in manager.asked()
+
+
+@requirement("sem.upgrade")
+@pytest.mark.parametrize(("verb", "outcome"), [("install", "updated"), ("uninstall", None)])
+def test_the_unit_of_0_1_0_is_replaced_and_removed_as_our_own(
+    sqlite_shell: Shell, manager: Manager, verb: str, outcome: str | None
+) -> None:
+    unit_file().parent.mkdir(parents=True)
+    shutil.copyfile(UNIT_OF_0_1_0, unit_file())
+
+    said = sqlite_shell.json("service", verb, "--for", "systemd")
+
+    assert said.get("outcome") == outcome
+    assert unit_file().exists() == (verb == "install")
+    assert verb == "uninstall" or "@BIN@" not in unit_file().read_text(encoding="utf-8")
 
 
 def test_a_dry_run_says_everything_and_does_nothing(sqlite_shell: Shell, manager: Manager) -> None:
