@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.files.bindings import Directories
     from holdfast.language.judge import PairJudge, PairModel
     from holdfast.models.builtin_model import ReaderModel
+    from holdfast.store.near_index import Built
 
 JUDGED_WITHIN = 10.0  # seconds: a user waits while a model judges
 #: One `Directories` per store; it keeps the last scan.
@@ -205,6 +206,20 @@ def migrate(db: str | None = None) -> tuple[str | None, str]:
     database, found = Database.migrated(db or Settings.read().db)
     database.close()
     return found, HEAD
+
+
+def index_large_spaces(db: str | None = None) -> "list[Built]":
+    """Gives large spaces on PostgreSQL an index for search by meaning; the new ones.
+
+    Raises: Unavailable, Invalid.
+    """
+    from holdfast.store.database import Database
+
+    database = Database.open(db or Settings.read().db)
+    try:
+        return database.index_large_spaces()
+    finally:
+        database.close()
 
 
 def examine(db: str | None = None) -> "Health":

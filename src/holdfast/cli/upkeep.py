@@ -1,6 +1,7 @@
 """The upkeep commands: tend, audit, migrate, where."""
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,8 @@ def _step(before: "Memory", after: "Memory") -> str:
 def migrate(call: Call) -> None:
     """Upgrade the database schema.
 
-    A SQLite file is upgraded automatically, after a copy is made; PostgreSQL needs this command.
+    A SQLite file is upgraded automatically, after a copy is made; PostgreSQL needs this command. There it
+    also gives spaces with more than 50,000 vectors an index for search by meaning.
 
     \b
         holdfast migrate --db postgresql://holdfast@localhost/holdfast
@@ -95,11 +97,18 @@ def migrate(call: Call) -> None:
     from holdfast.app import wiring
 
     before, after = wiring.migrate(call.db)
+    built = wiring.index_large_spaces(call.db)
     if before == after:
-        text = f"Nothing to do: the schema is at {after}"
+        text = f"The schema is at {after}" if built else f"Nothing to do: the schema is at {after}"
     else:
         text = f"Upgraded the schema to {after} (from {before or 'no tables'})"
-    call.tell(text, {"before": before, "after": after})
+    for index in built:
+        text += (
+            f"\nIndexed {index.count:,} {index.kind} vectors of the space {index.space}: "
+            f"finds {index.recall:.1%} of what the exact search finds"
+            + ("" if index.is_used else ", too few to be used")
+        )
+    call.tell(text, {"before": before, "after": after, "indexes": [asdict(index) for index in built]})
 
 
 @click.command()

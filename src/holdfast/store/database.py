@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine
 
@@ -14,6 +14,9 @@ from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
+
+if TYPE_CHECKING:
+    from holdfast.store.near_index import Built
 
 #: What comes of a value that is not of its column's kind, wherever it is first used.
 _MISREAD = (TypeError, ValueError, AttributeError)
@@ -78,6 +81,15 @@ class Database:
         except TROUBLES as error:
             raise unavailable(error, str(path)) from error
         return cls(engine, path=path, file=file)
+
+    def index_large_spaces(self) -> list["Built"]:
+        """Gives large spaces on a server an index for search by meaning, as the owner of the tables may."""
+        if self.path is not None:
+            return []
+        from holdfast.store.near_index import renew
+
+        with self._closed_on_trouble():
+            return list(renew(self.engine))
 
     def where(self) -> str:
         """The place in words, without a password."""

@@ -1,11 +1,17 @@
-"""Search by meaning on PostgreSQL: pgvector, exact, over the space's own rows and no others."""
+"""Search by meaning on PostgreSQL: pgvector, over the space's own rows and no others.
+
+Exact, but for a large space that has an index; what the index proposes is measured exactly, too.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, func, select, text
 
 from holdfast.errors import Unavailable
-from holdfast.store.schema import vector_models
+from holdfast.store import near_index
+from holdfast.store.near_index import NearIndex
+from holdfast.store.schema import heads, vector_models
 from holdfast.store.types import server_text
 from holdfast.store.vector_feed import Kind, of_model
 
@@ -28,7 +34,8 @@ class PostgresSearch:
         self, queries: Sequence[bytes], model: str, limit: int, also: Collection[str]
     ) -> dict[str, tuple[float, ...]]:
         """As `VectorTable.nearest`; the queries are vectors already."""
-        size, given = self._size(model), len(queries[0]) // 4
+        size, ever = self._extent(model)
+        given = len(queries[0]) // 4
         if size is None:
             return {}
         if size != given:
@@ -36,7 +43,8 @@ class PostgresSearch:
         asked = [server_text(query) for query in queries]
         # A row of another size, which only damage leaves there, would end the whole question.
         values = {"space": self._space, "model": model, "queries": asked, "size": size}
-        owners = sorted(self._near(values, limit).union(also))
+        near = self._by_index(values, limit) if limit and ever > near_index.EXACT_UP_TO else None
+        owners = sorted((self._near(values, limit) if near is None else near).union(also))
         found: dict[str, list[float]] = {}
         for owner, place, cosine in self._cosines(values, owners):
             found.setdefault(owner, [0.0] * len(queries))[place - 1] = round(cosine, 6)
@@ -56,6 +64,19 @@ class PostgresSearch:
         other_size = func.vector_dims(self._kind.table.c.vector) != dimensions
         query = select(self._kind.owner).where(of_model(self._kind, self._space, model), other_size)
         return list(self._connection.execute(query).scalars())
+
+    def _by_index(self, values: Mapping[str, Any], limit: int) -> set[str] | None:
+        """The nearest owners of each query that the index of a large space names, if it has a sound one."""
+        index = NearIndex(self._kind, self._space, values["model"], values["size"])
+        rows = 2 * limit  # parts of one text take the places of others
+        if not index.is_used(self._connection, rows):
+            return None
+        near: dict[int, list[str]] = {}
+        for place, owner in index.near(self._connection, values["queries"], rows):
+            near.setdefault(place, []).append(owner)
+        firsts = [list(dict.fromkeys(found))[:limit] for found in near.values()]
+        complete = len(near) == len(values["queries"]) and all(len(found) == limit for found in firsts)
+        return {owner for found in firsts for owner in found} if complete else None
 
     def _near(self, values: Mapping[str, object], limit: int) -> set[str]:
         """The nearest owners of each query."""
@@ -91,9 +112,12 @@ class PostgresSearch:
         rows = self._connection.execute(query, {**values, "owners": owners})
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def _size(self, model: str) -> int | None:
-        query = select(vector_models.c.dimensions).where(
-            vector_models.c.space == self._space, vector_models.c.model == model
+    def _extent(self, model: str) -> tuple[int | None, int]:
+        """The size of a vector, if there is any, and how many vectors of any kind were ever numbered."""
+        query = (
+            select(vector_models.c.dimensions, heads.c.vectors)
+            .join(heads, heads.c.space == vector_models.c.space)
+            .where(vector_models.c.space == self._space, vector_models.c.model == model)
         )
-        size: int | None = self._connection.execute(query).scalar()
-        return size
+        row = self._connection.execute(query).one_or_none()
+        return (row.dimensions, row.vectors) if row else (None, 0)
