@@ -78,6 +78,7 @@ def _measured(db: str, role: str | None, size: int, rounds: int) -> "dict[str, M
             pages.fill(ctx, Corpus(built_in("ops").category_names), size, lambda done: bar.done())
     finally:
         store.close()
+    wiring.index_large_spaces(db)
     registry = SpaceRegistry(role or db, _SPACE, waits=False)
     try:
         with progress("asking for pages", len(pages.views())) as bar:
