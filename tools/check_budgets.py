@@ -26,9 +26,9 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (59_077, 44_000)
-CORE_LINES = (27_606, 19_000)
-MODULES = (353, 330)
+LINES = (59_317, 44_000)
+CORE_LINES = (27_822, 19_000)
+MODULES = (354, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (6, 6)
 CLASS_NAMES = (0, 0)

@@ -89,7 +89,7 @@ def test_a_server_without_our_tables_needs_migrate(
     assert before.exit_code == (1 if dialect == "postgresql" else 0)
     newest = HEAD
     assert first == f"Upgraded the schema to {newest} (from no tables)\n"
-    assert again == {"before": newest, "after": newest}
+    assert again == {"before": newest, "after": newest, "indexes": []}
     assert shell.says("migrate") == f"Nothing to do: the schema is at {newest}\n"
     assert shell.says("doctor").endswith("No problems found\n")
 
