@@ -34,10 +34,8 @@ def installed_chromium() -> str:
     if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         quietly = {**_ENVIRONMENT, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update"], env=quietly, capture_output=True, check=False)
-        subprocess.run(
-            ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "--no-install-recommends", "chromium"],
-            env=quietly, capture_output=True, check=False,
-        )  # fmt: skip
+        install = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "--no-install-recommends"]
+        subprocess.run([*install, "chromium"], env=quietly, capture_output=True, check=False)
         found = next(filter(None, map(shutil.which, _NAMES)), None)
     if found is not None:
         return found
