@@ -21,8 +21,7 @@ from training.judge import start_vectors, steering_of
 from training.losses import SMOOTHING
 from training.marks import capture_figures
 from training.network import DEVICE, FINDER_HEADS, Finder, Vocabulary, batch, packed, vocabulary
-from training.news import NewsPair, ahead, cases, figures, kept_pairs, ranked
-from training.rows import files
+from training.news import NewsPair, figures, kept_near, kept_pairs
 from training.weights import load, save
 from training.windows import UNKNOWN, Window, unmarked, windows
 
@@ -97,13 +96,10 @@ def check(finder: Finder, words: Vocabulary, name: str) -> None:
     """Prints the figures on the validation part."""
     print(name, "validation", flush=True)
     print(capture_figures(lambda asked: marked(finder, words, asked), words), flush=True)
-    every = [case for path in files("weeks", "validation") for case in cases(path)]
-    vectors = ahead(every, start_vectors())
-    given = [(case, ranked(case, vectors)[:NEAR]) for case in every]
-    asked = [(each.content, case.said) for case, near in given for each in near]
-    sure = iter(replaced(finder, words, asked)[:, 1].tolist())
-    said = {case.said: [next(sure) for _ in near] for case, near in given}
-    print(figures(said, given), flush=True)
+    given = kept_near("validation", start_vectors, NEAR)
+    asked = [(memory, said) for said, known, _ in given for memory, _ in known]
+    found = iter(replaced(finder, words, asked)[:, 1].tolist())
+    print(figures([[next(found) for _ in known] for _, known, _ in given], given), flush=True)
 
 
 def _read_said(path: Path) -> tuple[list[Any], Any]:
@@ -120,14 +116,17 @@ def _fit(finder: Finder, words: Vocabulary, course: Course, given: Lessons) -> N
     steering, schedule = steering_of(finder, course.rate, steps)
     beside = similar([len(ids) for ids, _ in tokens], course.size)
     finder.train()
-    for chosen in islice(similar(lengths, course.size), steps):
+    started = time.monotonic()
+    for step, chosen in enumerate(islice(similar(lengths, course.size), steps)):
+        if step % 200 == 0:
+            print(f"step {step} of {steps}, {time.monotonic() - started:.0f} s", flush=True)
         taught = [given.marks[at] for at in chosen] if given.marks is not None else None
-        loss = window_loss(finder, words, [given.windows[at] for at in chosen], taught)
         paired = next(beside)
         of_teachers = given.replaced[paired] if given.replaced is not None else None
-        loss = loss + pair_loss(
-            finder, words, [given.pairs[at] for at in paired], [tokens[at] for at in paired], of_teachers
-        )
+        with autocast():  # one around both, so that the weights are converted once
+            loss = window_loss(finder, words, [given.windows[at] for at in chosen], taught) + pair_loss(
+                finder, words, [given.pairs[at] for at in paired], [tokens[at] for at in paired], of_teachers
+            )
         steering.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(finder.parameters(), 1.0)

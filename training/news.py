@@ -3,7 +3,7 @@
 import gzip
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -142,6 +142,27 @@ def kept_pairs(part: str, vectors: Callable[[], Vectors]) -> list[NewsPair]:
     return [NewsPair(*row) for row in json.loads(gzip.decompress(path.read_bytes()))]
 
 
+def kept_near(
+    part: str, vectors: Callable[[], Vectors], most: int
+) -> list[tuple[str, list[tuple[str, bool]], bool]]:
+    """What was said, the nearest memories and which of them fall, and whether any does; kept in build/."""
+    path = Path(f"build/near_{part}.json")
+    if not path.exists():
+        every = [case for file in files("weeks", part) for case in cases(file)]
+        found = ahead(every, vectors())
+        near = [(case, ranked(case, found)[:most]) for case in every]
+        made = [
+            [case.said, [[each.content, each.id in case.replaced] for each in known], bool(case.replaced)]
+            for case, known in near
+        ]
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(made))
+    return [
+        (said, [(text, falls) for text, falls in known], any_falls)
+        for said, known, any_falls in json.loads(path.read_text())
+    ]
+
+
 def ahead(given: Sequence[Case], vectors: Vectors) -> Vectors:
     """Vectors that were all made in one go."""
     texts = sorted(
@@ -151,16 +172,18 @@ def ahead(given: Sequence[Case], vectors: Vectors) -> Vectors:
     return lambda asked: np.stack([made[text] for text in asked])
 
 
-def figures(said: Mapping[str, Sequence[float]], given: Sequence[tuple[Case, Sequence[_Known]]]) -> str:
+def figures(
+    sure: Sequence[Sequence[float]], given: Sequence[tuple[str, list[tuple[str, bool]], bool]]
+) -> str:
     """How many corrections find what they replace, and how often something else falls, for several cuts."""
+    wanted = sum(any_falls for *_, any_falls in given)
     lines = []
-    for cut in (0.5, 0.7, 0.8, 0.9, 0.95):
-        right = wrong = wanted = 0
-        for case, near in given:
-            wanted += bool(case.replaced)
-            over = [each.id for each, sure in zip(near, said[case.said], strict=True) if sure >= cut]
-            right += any(one in case.replaced for one in over)
-            wrong += any(one not in case.replaced for one in over)
+    for cut in (0.3, 0.5, 0.7, 0.8, 0.9):
+        over = [
+            [falls for (_, falls), each in zip(known, row, strict=True) if each >= cut]
+            for (_, known, _), row in zip(given, sure, strict=True)
+        ]
+        right, wrong = sum(any(each) for each in over), sum(not all(each) for each in over)
         lines.append(
             f"    replaced from {cut}: {right / wanted:.3f} of {wanted}, "
             f"something else falls {wrong / len(given):.3f} of {len(given)}"
