@@ -49,6 +49,8 @@ def content(*said: str, start: str = "") -> str | None:
         ("I shall put it online myself", "The user shall put it online themselves."),
         ("deploy.sh takes 4 minutes. wait for it", "deploy.sh takes 4 minutes. Wait for it."),
         ("this repo uses tabs", "This repo uses tabs."),
+        ("You know, the vaccine comes in water, and", "The vaccine comes in water."),
+        ("Another change: the meeting is on Thursday, so", "The meeting is on Thursday."),
         ("i'm rasmus btw. my boss is henning", "The user is rasmus. The user's boss is henning."),
     ],
 )
@@ -69,6 +71,14 @@ def test_fillers_go_and_what_matters_stays_as_it_was_written(said: str, told: st
         ("I went to Oslo", "The user went to Oslo"),
         ("Otto verdient 4000 im neuen Job", "Otto verdient 4000 im neuen Job"),
         ("Im allergic to nuts", "The user is allergic to nuts"),
+        ("I nearly fell, but I reply", "The user nearly fell, but the user replies"),
+        ("My brother and I keep hens", "The user's brother and the user keep hens"),
+        ("it broke and I fix it", "it broke and the user fixes it"),
+        ("the pills are mine, like my desk", "the pills are the user's, like their desk"),
+        (
+            "The mine captains sign, nothing leaves the mine",
+            "The mine captains sign, nothing leaves the mine",
+        ),
     ],
 )
 def test_what_somebody_says_of_themselves_is_told_of_the_user(said: str, told: str | None) -> None:
@@ -82,6 +92,10 @@ def test_an_agent_is_the_assistant_and_speaks_to_the_user() -> None:
         "The assistant set the gap, so the user needs 5 ms"
     )
     assert in_third_person("Shall I open a branch?", "assistant") == "Shall the assistant open a branch?"
+    assert in_third_person("For 384 birds you need 384 doses", "assistant") == (
+        "For 384 birds the user needs 384 doses"
+    )
+    assert in_third_person("A label helps you keep order", "assistant") == "A label helps the user keep order"
 
 
 @requirement("sem.extract")

@@ -33,13 +33,29 @@ _FORMS: Mapping[str, str] = {
 }
 _NO_VERB = frozenset("and or but nor too with without for to from in on at of by as if when than".split())
 _UNCHANGED = frozenset("set put cut let read hit".split())
+#: Verbs whose "you" is their subject wherever it stands.
+_OF_SUBJECTS = frozenset("need want prefer own owe have haven't are aren't do don't".split())
 _SHORT: Mapping[str, str] = {"m": " is", "re": " is", "ve": " has", "ll": " will", "d": " would"}
 _ADVERBS = (
     "never|always|only|also|really|usually|just|still|hardly|even|already|no longer|now|often|mostly|actually"
-    "|personally|mainly|currently|normally|generally"
+    r"|almost|ever|once|both|all|too|(?!(?:app|rep?|supp|multip|comp|imp|f|ral|tal)ly\b)[a-z]{2,}ly"
 )
-_INVERTED = re.compile(r"\b(?:shall|should|do|did|can|could|will|would|may|might|must|let|have|had)\s$", re.I)
-_ASKED = re.compile(r"(?<![\w'])(do|don't|are)( the (?:user|assistant)\b(?! and\b))", re.IGNORECASE)
+# Before a pronoun that is no subject, or the subject of an auxiliary before it.
+_INVERTED = re.compile(
+    r"\b(?:shall|should|do|did|can|could|will|would|may|might|must|let|have|had|helps?|lets|makes?)\s$", re.I
+)
+# Before "I": another subject of the same verb.
+_JOINED = re.compile(
+    r"(?:^|[,;:(]\s*|\b(?:that|because|when|if|where)\s)(?:(?:my|our|his|her|their|the)\s)?[\w-]+ and $", re.I
+)
+# Around "mine": what shows that it is a place that is dug.
+_THE_MINE = re.compile(
+    r"\b(?:the|our|his|its|a|this|that|each|every|any|old|new|\w+ing|coal|gold|salt)\s$", re.I
+)
+_OF_MINE = re.compile(
+    r"\W*$|[^\w\s]|\s(?:is|are|was|were|has|had|have|and|or|but|too|also|as|from|for|than|in|on)\b"
+)
+_ASKED = re.compile(r"(?<![\w'])(do|don't|are)( the (?:user|assistant)\b(?! and\b|'s))", re.IGNORECASE)
 _BEGINS = re.compile(r"^(\W*)([td])(?=he (?:user|assistant)\b|oes the )")
 # After this, "you" is the subject.
 _CLAUSE = re.compile(
@@ -104,9 +120,9 @@ def _told(sentence: str, role: str) -> str:
     people: list[str] = []
 
     def replaced(found: re.Match[str]) -> str:
-        if found["joined"]:
-            return f"{found['joined']} {_named('i', role)}"
         word = found["word"].lower()
+        if word == "mine" and _is_place(sentence, *found.span("word")):
+            return found[0]
         bare = "i" if word in ("im", "ive") else word
         who = _named(bare, role)
         again = who in people
@@ -119,8 +135,10 @@ def _told(sentence: str, role: str) -> str:
         if short:
             return f"{who}{_SHORT[short.lower()]}{found['adverbs']}{found['verb'] or ''}"
         asked = _INVERTED.search(sentence, 0, found.start())
-        acts = not asked and (bare == "i" or _CLAUSE.search(sentence, 0, found.start()))
         verb = found["verb"] or ""
+        joined = bare == "i" and _JOINED.search(sentence, 0, found.start())
+        subject = bare == "i" or verb.strip() in _OF_SUBJECTS or _CLAUSE.search(sentence, 0, found.start())
+        acts = subject and not asked and not joined
         return f"{who}{found['adverbs']}{f' {_third(verb.strip(), role)}' if acts and verb else verb}"
 
     told = _pattern(role).sub(replaced, sentence)
@@ -130,6 +148,13 @@ def _told(sentence: str, role: str) -> str:
     return re.sub(
         r"^(\W*)([td])(he (?:user|assistant)|oes)\b", lambda one: f"{one[1]}{one[2].upper()}{one[3]}", told
     )
+
+
+def _is_place(sentence: str, start: int, end: int) -> bool:
+    """Whether "mine" is where something is dug, and not what somebody owns."""
+    if sentence[:start].endswith("of "):
+        return False
+    return bool(_THE_MINE.search(sentence, 0, start)) or _OF_MINE.match(sentence, end) is None
 
 
 def _named(pronoun: str, role: str) -> str:
@@ -142,9 +167,8 @@ def _named(pronoun: str, role: str) -> str:
 def _pattern(role: str) -> re.Pattern[str]:
     pronouns = f"{_PERSON[role]}|im|ive"
     return re.compile(
-        rf"(?<![\w'.@/-])(?:(?P<joined>^(?-i:[A-Z][\w-]+) and) i(?![\w'-])"
-        rf"|(?P<word>{pronouns})(?:'(?P<short>m|re|ve|ll|d))?(?![\w'-]|\.\w)"
-        rf"(?P<adverbs>(?: (?:{_ADVERBS})(?![\w'-]))*)(?P<verb> [a-z]+(?:'t)?(?![\w'-]))?)",
+        rf"(?<![\w'.@/-])(?P<word>{pronouns})(?:'(?P<short>m|re|ve|ll|d))?(?![\w'-]|\.\w)"
+        rf"(?P<adverbs>(?: (?:{_ADVERBS})(?![\w'-]))*)(?P<verb> [a-z]+(?:'t)?(?![\w'-]))?",
         re.IGNORECASE,
     )
 

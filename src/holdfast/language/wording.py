@@ -53,6 +53,7 @@ _REFERS = re.compile(
     r"|the (?:two|same)|(?<!is )(?<!are )(?<!was )(?<!over )there(?! (?:is|are)\b))(?![\w'’])",
     re.IGNORECASE,
 )
+_DANGLES = re.compile(r"[\s,;]+(?:and|but|or|because)[\s,;]*$|[,;]\s*(?:so|then)[\s,;]*$", re.IGNORECASE)
 _OPEN = re.compile(r"\w[^\S\n]*\Z")  # the sentence continues
 # The line before a list, if an item begins here.
 _ITEM = re.compile(
@@ -238,7 +239,7 @@ def _bare(text: str, *, answer: bool = False) -> str:
     """`text` without introductory and closing words; all of it if nothing else is left."""
     text = " ".join(text.split())
     bare = _leads_in(answer).sub("", text, count=1)
-    bare = _leads_out().sub("", bare, count=1)
+    bare = _DANGLES.sub("", _leads_out().sub("", bare, count=1))
     return bare if bare.strip(" .,!?") else text
 
 
