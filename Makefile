@@ -16,7 +16,7 @@ WEIGHTS := build/weights
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help start install test fast agents faults check lint types structure docs format bench bench-full clean
+.PHONY: help start install test fast citus agents faults check lint types structure docs format bench bench-full clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -30,7 +30,11 @@ test: $(STAMPS)/test ## The tests, on SQLite and PostgreSQL; fails under 85% bra
 	$(PYTEST) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --cov --cov-fail-under=85
 
 fast: $(STAMPS)/test ## The tests without PostgreSQL and slow ones
-	$(PYTEST) -n $(PROCESSES) -m "not postgres and not slow and not faults and not agents and not browser"
+	$(PYTEST) -n $(PROCESSES) -m "not postgres and not slow and not faults and not agents and not browser and not citus"
+
+citus: $(STAMPS)/test ## The store and the scenarios on the Citus cluster that HOLDFAST_TEST_CITUS names
+	@test -n "$$HOLDFAST_TEST_CITUS" || { echo "HOLDFAST_TEST_CITUS is not set: postgresql://SUPERUSER@HOST:PORT/DATABASE"; exit 1; }
+	$(PYTEST) -n 2 --dist loadfile -m "citus and not faults" tests/store tests/scenarios tests/faults
 
 agents: $(STAMPS)/test ## The tests with real agents and a real browser, which are installed once and kept
 	$(PYTEST) -n $(PROCESSES) --dist loadfile -m "(agents or browser) and not faults"

@@ -29,12 +29,14 @@ from sqlalchemy.util import LRUCache
 import holdfast
 from holdfast.models import own_models
 from holdfast.testing import FixedClock
+from tests.citus import CITUS_FROM_ENVIRONMENT, CitusDatabases
 from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer, Reused, memory_disk
 
 TESTS = Path(__file__).parent
 ON_BOTH = ("engine", "store", "scenarios")  # folders
 UNCOVERED = ("faults", "quality", "bench")  # folders whose tests, like slow ones, repeat what others cover
-MARK_OF = {"sqlite": "sqlite", "postgresql": "postgres"}
+ON_CITUS = ("store", "scenarios")
+MARK_OF = {"sqlite": "sqlite", "postgresql": "postgres", "citus": "citus"}
 TESTS_ON = pytest.StashKey[Counter[str]]()
 COVERED = pytest.StashKey[set[str]]()
 WITHOUT_POSTGRES = pytest.StashKey[str]()
@@ -138,14 +140,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "dialect" not in metafunc.fixturenames:
         return
     marked = any(map(metafunc.definition.get_closest_marker, ("requirement", "smoke")))
-    names = MARK_OF if marked or _on_both(metafunc.definition) else {"sqlite": "sqlite"}
-    params = [pytest.param(name, marks=getattr(pytest.mark, mark)) for name, mark in names.items()]
+    names = ["sqlite", "postgresql"] if marked or _on_both(metafunc.definition) else ["sqlite"]
+    if CITUS_FROM_ENVIRONMENT and _on_citus(metafunc.definition):
+        names.append("citus")
+    params = [pytest.param(name, marks=getattr(pytest.mark, MARK_OF[name])) for name in names]
     metafunc.parametrize("dialect", params, indirect=True)
 
 
 @pytest.fixture
 def dialect(request: pytest.FixtureRequest) -> str:
-    """The database that this run of the test is on: "sqlite" or "postgresql"."""
+    """The database that this run of the test is on: "sqlite", "postgresql" or "citus"."""
     return str(request.param)
 
 
@@ -205,6 +209,25 @@ def new_postgresql_database(
 
 
 @pytest.fixture
+def new_citus_database(citus_databases: CitusDatabases) -> Iterator[NewDatabase]:
+    taken: list[str] = []
+    made: list[str] = []
+
+    def new(*, migrated: bool = True) -> str:
+        if migrated:
+            taken.append(citus_databases.take())
+            return taken[-1]
+        made.append(citus_databases.take_bare())
+        return made[-1]
+
+    yield new
+    for url in taken:
+        citus_databases.give_back(url)
+    for url in made:
+        citus_databases.give_back_bare(url)
+
+
+@pytest.fixture
 def sqlite_url(new_sqlite_database: NewDatabase) -> str:
     """For a test of what only SQLite does."""
     return new_sqlite_database()
@@ -250,6 +273,16 @@ def postgres_databases() -> Iterator[Databases]:
     yield databases
     databases.close()
     server.close()
+
+
+@pytest.fixture(scope="session")
+def citus_databases() -> Iterator[CitusDatabases]:
+    """On the cluster that `HOLDFAST_TEST_CITUS` names."""
+    if not CITUS_FROM_ENVIRONMENT:
+        pytest.skip("HOLDFAST_TEST_CITUS is not set: nothing was tried on a Citus cluster")
+    databases = CitusDatabases()
+    yield databases
+    databases.close()
 
 
 @pytest.fixture(scope="session")
@@ -321,7 +354,7 @@ def _covered(items: list[pytest.Item]) -> set[str]:
     first: dict[str, str] = {}
     for item in items:
         repeats = item.path.relative_to(TESTS).parts[0] in UNCOVERED
-        if not repeats and not any(map(item.get_closest_marker, ("slow", "postgres"))):
+        if not repeats and not any(map(item.get_closest_marker, ("slow", "postgres", "citus"))):
             first.setdefault(item.nodeid.partition("[")[0], item.nodeid)
     return set(list(first.values())[::2])
 
@@ -349,6 +382,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         wanted = set(getattr(item, "fixturenames", ()))
         if wanted & {"postgres_databases", "own_postgres"}:
             item.add_marker("postgres")
+        if wanted & {"citus_databases"}:
+            item.add_marker("citus")
         if wanted & {"new_sqlite_database"}:
             item.add_marker("sqlite")
         if config.option.markexpr == "faults" and is_hypothesis_test(getattr(item, "obj", None)):
@@ -381,7 +416,8 @@ def _leave_out_repeated_rows(items: list[pytest.Item]) -> None:
 def _leave_out_variants(items: list[pytest.Item]) -> None:
     """Where a mark names those that run on PostgreSQL, the others do so with the fault loops only."""
     for item in items:
-        mark = item.get_closest_marker("on_postgres") if item.get_closest_marker("postgres") else None
+        on_server = item.get_closest_marker("postgres") or item.get_closest_marker("citus")
+        mark = item.get_closest_marker("on_postgres") if on_server else None
         variant = getattr(item, "callspec", None)
         if mark and variant and not any(value in mark.args for value in variant.params.values()):
             item.add_marker("faults")
@@ -389,6 +425,10 @@ def _leave_out_variants(items: list[pytest.Item]) -> None:
 
 def _on_both(item: pytest.Item) -> bool:
     return item.path.relative_to(TESTS).parts[0] in ON_BOTH
+
+
+def _on_citus(item: pytest.Item) -> bool:
+    return item.path.relative_to(TESTS).parts[0] in ON_CITUS and not item.get_closest_marker("not_on_citus")
 
 
 def _rows(item: pytest.Item) -> list[str]:

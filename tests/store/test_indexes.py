@@ -253,6 +253,7 @@ def plan_of(database: Database, ask: Ask) -> str:
 
 
 @requirement("ops.schema.indexes", "asst.postgres")
+@pytest.mark.not_on_citus("reads the plan of one server")
 def test_every_question_is_answered_from_its_index_and_without_it_the_plan_says_so(filled: Database) -> None:
     plans = {name: plan_of(filled, ask) for name, (ask, _) in QUESTIONS.items()}
 

@@ -117,6 +117,7 @@ def test_the_operational_view_has_the_columns_of_the_document_in_their_order(dat
 
 
 @requirement("ops.schema")
+@pytest.mark.not_on_citus("asks past row-level security")
 def test_the_operational_view_shows_what_was_remembered(database_url: str) -> None:
     with Memories.open(database_url) as memories:
         memory = memories.remember("Takes 60s to start", subject="jellyfin", confidence=0.6).memory  # type: ignore[union-attr]
@@ -153,6 +154,7 @@ def test_the_operational_view_can_not_be_written(database_url: str, change: str)
 
 
 @requirement("ops.schema.idempotent")
+@pytest.mark.not_on_citus("asks past row-level security")
 def test_opening_an_up_to_date_database_runs_no_migration_and_changes_no_row(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,6 +207,7 @@ def counting(database: Database) -> Iterator[Callable[[], int]]:
 
 @pytest.mark.parametrize("profile", ["default", "ops"])
 @pytest.mark.parametrize("verb", ["brief", "brief of a session", "session start"])
+@pytest.mark.not_on_citus("counts what one server reads")
 def test_what_a_brief_and_a_session_start_read_does_not_grow_with_the_space(
     database: Database, profile: str, verb: str
 ) -> None:
@@ -230,6 +231,7 @@ def test_what_a_brief_and_a_session_start_read_does_not_grow_with_the_space(
 
 
 @requirement("ops.decay.stale")
+@pytest.mark.not_on_citus("counts what one server reads")
 def test_decay_reads_the_memories_that_are_due_and_no_others(database: Database) -> None:
     ctx = filled(database, "ops", MANY)
     with database.write(ctx.space) as tx:

@@ -86,6 +86,7 @@ def test_a_damaged_vector_breaks_no_recall_and_is_made_again(sqlite_url: str, br
 
 
 @requirement("trust.repair")
+@pytest.mark.not_on_citus("asks past row-level security")
 def test_a_vector_of_another_size_breaks_no_recall_on_a_server(
     known: Memories, store: Store, dialect: str, clock: FixedClock
 ) -> None:
@@ -103,6 +104,7 @@ def test_a_vector_of_another_size_breaks_no_recall_on_a_server(
 
 
 @requirement("trust.repair")
+@pytest.mark.not_on_citus("asks past row-level security")
 def test_missing_words_and_vectors_are_made_again(known: Memories, store: Store, clock: FixedClock) -> None:
     with by_hand(store) as connection:
         connection.execute(text("DELETE FROM memory_words"))
@@ -118,6 +120,7 @@ def test_missing_words_and_vectors_are_made_again(known: Memories, store: Store,
 
 
 @requirement("trust.repair")
+@pytest.mark.not_on_citus("asks past row-level security")
 def test_words_and_rows_of_what_is_gone_are_removed(known: Memories, store: Store, clock: FixedClock) -> None:
     [router] = known.find(Filter(subject="router")).memories
     with by_hand(store) as connection:
@@ -137,6 +140,7 @@ def test_words_and_rows_of_what_is_gone_are_removed(known: Memories, store: Stor
 
 @requirement("trust.repair")
 @pytest.mark.parametrize("table", ["memories", "versions"])
+@pytest.mark.not_on_citus("asks past row-level security")
 def test_a_text_that_is_kept_twice_is_mended_from_the_sound_one(
     known: Memories, store: Store, clock: FixedClock, table: str
 ) -> None:
@@ -155,6 +159,7 @@ def test_a_text_that_is_kept_twice_is_mended_from_the_sound_one(
 
 
 @requirement("trust.repair")
+@pytest.mark.not_on_citus("asks past row-level security")
 def test_an_archive_without_checksums_gets_them(known: Memories, store: Store, clock: FixedClock) -> None:
     from holdfast.engine.archive import read
     from holdfast.engine.imports import take_rows

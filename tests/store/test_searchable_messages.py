@@ -27,6 +27,9 @@ MORE = (
     ("m-e", "run-1", 6, "guest", None, "marzipan by nobody", "2026-03-01T12:00:06.000000+00:00"),
     ("m-0", "run-1", 7, "user", None, "?", "2026-03-01T11:00:00.000000+00:00"),
 )
+NOT_COPIED = (
+    "alembic_version", "embeddings", "memory_words", "message_words", "memory_vectors", "message_vectors"
+)  # fmt: skip
 
 
 def older_file(path: Path) -> str:
@@ -38,23 +41,23 @@ def older_file(path: Path) -> str:
     return str(path)
 
 
-def older_server(url: str, file: str) -> str:
-    """The same rows on a server, at the same revision."""
+def older_server(url: str, file: str, revision: str = "0001") -> str:
+    """The same rows on a server, at the same revision; without vectors and the words of messages."""
     engine = create_engine(url)
-    migrate.upgrade(engine, "0001")
+    migrate.upgrade(engine, revision)
     metadata = MetaData()
-    metadata.reflect(engine)
+    metadata.reflect(engine, only=lambda name, _: name not in NOT_COPIED)
     with closing(sqlite3.connect(file)) as source, engine.begin() as connection:
         source.row_factory = sqlite3.Row
         for table in metadata.sorted_tables:
-            if table.name in ("memory_words", "alembic_version"):
-                continue
             truths = {column.name for column in table.columns if isinstance(column.type, Boolean)}
             for row in source.execute(f'SELECT * FROM "{table.name}"'):
                 values = {key: bool(row[key]) if key in truths else row[key] for key in row.keys()}  # noqa: SIM118
-                if table.name != "embeddings":
-                    connection.execute(insert(table).values(values))
-        words = text("INSERT INTO memory_words VALUES ('default', 'Id000002', array_to_tsvector(:words))")
+                connection.execute(insert(table).values(values))
+        words = text(
+            "INSERT INTO memory_words (space, memory_id, words) "
+            "VALUES ('default', 'Id000002', array_to_tsvector(:words))"
+        )
         connection.execute(words, {"words": [mark("default", "tea")]})
     engine.dispose()
     return url

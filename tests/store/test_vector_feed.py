@@ -111,6 +111,7 @@ def test_all_that_happens_to_memories_and_messages_reaches_their_vectors(
 
 
 @requirement("sem.search")
+@pytest.mark.not_on_citus("counts statements; naming the space is one more")
 def test_where_nothing_is_new_the_feed_costs_one_question(
     ctx: SpaceContext, memories: Memories, embedder: Hashing
 ) -> None:

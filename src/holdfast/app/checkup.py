@@ -45,7 +45,8 @@ def checkup(
     name = embedder.name if embedder else None
     found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_own_models()]
     found += _machine(health, clock)
-    if not health.exists or health.damage or health.revision != health.head:
+    lost = health.cluster is not None and health.cluster.lost
+    if not health.exists or health.damage or lost or health.revision != health.head:
         return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
     store = wiring.open_store(db)
     try:

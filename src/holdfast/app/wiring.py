@@ -222,6 +222,23 @@ def index_large_spaces(db: str | None = None) -> "list[Built]":
         database.close()
 
 
+def distribute(db: str | None = None, shards: int | None = None) -> list[str]:
+    """Migrates and spreads the tables over the nodes of a Citus cluster; those that were not there yet.
+
+    Raises: Unavailable, NewerSchema, Invalid.
+    """
+    from holdfast.store.database import Database
+
+    place = db or Settings.read().db
+    if "://" not in place.removeprefix("sqlite:///"):
+        raise Invalid("a SQLite file can't be distributed: name a PostgreSQL database with --db")
+    database, _ = Database.migrated(place)
+    try:
+        return database.distribute(shards)
+    finally:
+        database.close()
+
+
 def examine(db: str | None = None) -> "Health":
     """Inspects the database without opening it for writing. Raises: Unavailable, Invalid."""
     from holdfast.store.health import examine as look_at

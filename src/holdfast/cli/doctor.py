@@ -1,5 +1,6 @@
 """The command `doctor`: checks the installation and suggests fixes."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from holdfast.app.checkup import Checkup
-    from holdfast.domain.health import Damage, Health
+    from holdfast.domain.health import Cluster, Damage, Health
     from holdfast.engine.reading_queue import ReadingState
 
 _NO_MODEL = "none: capture uses the built-in model only"
+_LARGEST = 5  # spaces
 _NO_EMBEDDER = "none: keyword search only"
 
 
@@ -27,7 +29,8 @@ def doctor(call: Call, repair: bool) -> None:
 
     Checks the database (path, permissions, size, schema, integrity, checksums of texts), a test write, the
     embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space what
-    it holds, what is not embedded yet, and what models cost. Exit code 1 when there is a problem.
+    it holds, what is not embedded yet, and what models cost. Of a Citus cluster it shows the nodes, the
+    shards, the largest spaces and what is not distributed. Exit code 1 when there is a problem.
 
     --repair rebuilds vectors and the word index, removes orphaned rows, and restores damaged texts from their
     second copy.
@@ -83,14 +86,40 @@ def _facts(health: "Health") -> list[tuple[str, str]]:
     facts.append(("size", f"{health.size or 0:,} bytes"))
     facts += [("mode", f"{health.mode:04o}")] if health.mode is not None else []
     facts += [("log", f"{health.log_size:,} bytes")] if health.log_size is not None else []
-    return [*facts, ("schema", health.revision or "no tables"), ("integrity", checked)]
+    facts += [("schema", health.revision or "no tables"), ("integrity", checked)]
+    return facts + (_nodes(health.cluster) if health.cluster else [])
+
+
+def _nodes(cluster: "Cluster") -> list[tuple[str, str]]:
+    on = Counter(cluster.places.values())
+    nodes = [
+        ("citus", f"{say.count(cluster.shards, 'shard')} a table, {say.count(len(cluster.nodes), 'node')}")
+    ]
+    for node in cluster.nodes:
+        holds = say.count(on[node.name], "space") if node.holds else "coordinator, no spaces"
+        nodes.append(("node", f"{node.name}: {holds if node.reached else 'UNREACHABLE'}"))
+    return nodes
+
+
+def _largest(seen: "Checkup") -> list[tuple[str, str]]:
+    """The spaces with the most memories, and their nodes."""
+    places = seen.health.cluster.places if seen.health.cluster else {}
+    by_size = sorted(seen.spaces, key=lambda one: (-one.active - one.inactive, one.space.name))
+    return [
+        (
+            "largest",
+            f"{one.space.name}: {say.memories(one.active + one.inactive)}, on {places[one.space.name]}",
+        )
+        for one in by_size[:_LARGEST]
+        if one.space.name in places
+    ]
 
 
 def _show(seen: "Checkup") -> None:
     waiting = sum(one.waiting for one in seen.spaces)
     facts = [*_facts(seen.health), ("inbox", f"{waiting:,} waiting")]
     facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
-    facts.append(("spent", _spent(seen.models)))
+    facts += [("spent", _spent(seen.models)), *_largest(seen)]
     for name, value in facts:
         click.echo(f"{click.style(name.rjust(9), dim=True)}  {value}")
     if seen.spaces:

@@ -84,31 +84,46 @@ def _step(before: "Memory", after: "Memory") -> str:
 
 
 @click.command()
+@click.option("--citus", is_flag=True, help="Distribute the tables over a Citus cluster, by space.")
+@click.option(
+    "--shards", type=click.IntRange(1, 1_024), help="Into how many parts, with --citus; default 32."
+)
 @on_store
-def migrate(call: Call) -> None:
+def migrate(call: Call, citus: bool, shards: int | None) -> None:
     """Upgrade the database schema.
 
     A SQLite file is upgraded automatically, after a copy is made; PostgreSQL needs this command. There it
     also gives spaces with more than 50,000 vectors an index for search by meaning.
 
+    --citus distributes a new or a filled database, all of it or nothing; run it as the owner of the tables.
+    Later upgrades keep it distributed.
+
     \b
         holdfast migrate --db postgresql://holdfast@localhost/holdfast
+        holdfast migrate --citus --db postgresql://holdfast@localhost/holdfast
     """
     from holdfast.app import wiring
 
+    if shards is not None and not citus:
+        raise click.UsageError("--shards needs --citus")
+    distributed = wiring.distribute(call.db, shards) if citus else []
     before, after = wiring.migrate(call.db)
     built = wiring.index_large_spaces(call.db)
     if before == after:
-        text = f"The schema is at {after}" if built else f"Nothing to do: the schema is at {after}"
+        done = built or distributed
+        text = f"The schema is at {after}" if done else f"Nothing to do: the schema is at {after}"
     else:
         text = f"Upgraded the schema to {after} (from {before or 'no tables'})"
+    if distributed:
+        text += f"\nDistributed {say.count(len(distributed), 'table')} by space"
     for index in built:
         text += (
             f"\nIndexed {index.count:,} {index.kind} vectors of the space {index.space}: "
             f"finds {index.recall:.1%} of what the exact search finds"
             + ("" if index.is_used else ", too few to be used")
         )
-    call.tell(text, {"before": before, "after": after, "indexes": [asdict(index) for index in built]})
+    indexes = [asdict(index) for index in built]
+    call.tell(text, {"before": before, "after": after, "distributed": distributed, "indexes": indexes})
 
 
 @click.command()

@@ -1,11 +1,37 @@
 """Findings about a database and the rows of a space, with advice. The facts are passed in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 #: From this release on SQLite no longer damages its log when two connections checkpoint and write at once.
 SAFE_SQLITE = (3, 51, 3)
 LONG_LOG = 64 * 1024 * 1024  # bytes of write-ahead log that writers should have emptied long ago
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A server of a cluster."""
+
+    name: str  # host and port
+    reached: bool
+    coordinator: bool
+    holds: bool  # whether spaces may be on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The servers that the tables are spread over, by space."""
+
+    nodes: tuple[Node, ...]
+    shards: int  # parts of each table
+    places: Mapping[str, str]  # the node of each space
+    left: tuple[str, ...] = ()  # tables that are on the coordinator alone
+
+    @property
+    def lost(self) -> list[str]:
+        """The nodes that can't be reached."""
+        return [node.name for node in self.nodes if not node.reached]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +49,7 @@ class Health:
     head: str  # the revision that this release needs
     damage: tuple[str, ...] = ()  # what the integrity check found
     beyond_row_security: bool = False  # a superuser's connection, or one with BYPASSRLS
+    cluster: Cluster | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +75,7 @@ class Damage:
 
 def findings(health: Health) -> list[HealthFinding]:
     """All findings, problems first."""
-    found = [*_schema(health), *_file(health), *_role(health), *_library(health)]
+    found = [*_schema(health), *_file(health), *_role(health), *_cluster(health), *_library(health)]
     return sorted(found, key=lambda finding: finding.level != "problem")
 
 
@@ -109,6 +136,21 @@ def _role(health: Health) -> list[HealthFinding]:
     return [
         HealthFinding("note", says, "connect as a role without these rights: see the guide on PostgreSQL")
     ]
+
+
+def _cluster(health: Health) -> list[HealthFinding]:
+    found: list[HealthFinding] = []
+    if health.cluster is None:
+        return found
+    for name in health.cluster.lost:
+        there = sum(place == name for place in health.cluster.places.values())
+        says = f"the node {name} can't be reached: {_count(there, 'space')} on it answer nothing"
+        found.append(HealthFinding("problem", says, "start the node; what was saved there is safe"))
+    if health.cluster.left:
+        says = f"not distributed: {', '.join(health.cluster.left)}"
+        advice = "distribute the rest of the tables"
+        found.append(HealthFinding("problem", says, advice, command="run `holdfast migrate --citus`"))
+    return found
 
 
 def _library(health: Health) -> list[HealthFinding]:

@@ -91,6 +91,16 @@ class Database:
         with self._closed_on_trouble():
             return list(renew(self.engine))
 
+    def distribute(self, shards: int | None) -> list[str]:
+        """Spreads the tables of a server over the nodes of a Citus cluster; those that were not there yet.
+
+        Raises: Invalid, Unavailable.
+        """
+        from holdfast.store import citus
+
+        with self._closed_on_trouble():
+            return citus.spread(self.engine, shards)
+
     def where(self) -> str:
         """The place in words, without a password."""
         return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)

@@ -15,7 +15,7 @@ from sqlalchemy.sql.schema import Column
 from sqlalchemy.types import TypeDecorator
 
 from holdfast.domain.health import Health
-from holdfast.store import migrate, postgres, sqlite
+from holdfast.store import citus, migrate, postgres, sqlite
 from holdfast.store.error_texts import unavailable
 from holdfast.store.schema import metadata
 
@@ -116,6 +116,7 @@ def _server(target: str) -> Health:
                 revision=migrate.revision(connection),
                 head=migrate.HEAD,
                 beyond_row_security=postgres.beyond_row_security(connection),
+                cluster=citus.cluster(connection),
             )
     except SQLAlchemyError as error:
         raise unavailable(error, where) from error

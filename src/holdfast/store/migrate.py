@@ -49,11 +49,10 @@ def upgrade(engine: Engine, to: str = "head") -> None:
     config.set_main_option("script_location", str(_HERE).replace("%", "%%"))
     with engine.connect().execution_options(holdfast_write=True) as connection, connection.begin():
         queries = queries_of(connection)
-        queries.before_migration(APPLICATION_ID)
         config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        with queries.migrating(APPLICATION_ID):
+            command.upgrade(config, to)
         for space in SpaceTable(connection).all() if to == "head" else ():
             queries.enter(space.name)
             if not (ranks := RankTable(connection, space)).is_current():
                 ranks.rank_all()
-        queries.after_migration(APPLICATION_ID)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, text
 
 from holdfast.domain.jobs import Job, JobTally
 from holdfast.domain.operations import Attempt, Event
@@ -12,7 +12,7 @@ from holdfast.domain.query import TimeCursor
 from holdfast.domain.spend import GroupedBy, ModelCall, Spent, Usage
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import AnyRow, SpaceRows
-from holdfast.store.schema import cooldowns, events, jobs, spaces, spend
+from holdfast.store.schema import cooldowns, events, jobs, spend
 from holdfast.store.sql_filters import is_spelt
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
@@ -84,11 +84,8 @@ class JobTable(SpaceRows):
     """The background work of one space, taken under a lease."""
 
     def add(self, job: Job) -> bool:
-        """Adds a job and marks the space as one with work; false when a job of this id is known."""
-        new = self._add_new(job)
-        if new:
-            self._mark(has_work=True)
-        return new
+        """Adds a job; false when one of this id is known."""
+        return self._add_new(job)
 
     def get(self, job_id: str) -> Job | None:
         return self._value(Job, self._select(Job, jobs.c.id == job_id))
@@ -115,16 +112,10 @@ class JobTable(SpaceRows):
         values = row_of(job, self._space)
         changing = ("state", "attempts", "error", "due_at", "leased_until", "payload")
         self._change(jobs, {name: values[name] for name in changing}, jobs.c.id == job.id)
-        if job.state == "queued":
-            self._mark(has_work=True)
-        elif job.state in ("done", "failed") and not self.unfinished():
-            self._mark(has_work=False)
 
     def remove(self, job_id: str) -> None:
         """Takes a job out that left nothing behind to be seen."""
         self._remove(jobs, jobs.c.id == job_id)
-        if not self.unfinished():
-            self._mark(has_work=False)
 
     def of_kind(self, kind: str) -> list[Job]:
         """The jobs of one kind that are not done, given up ones too."""
@@ -153,9 +144,6 @@ class JobTable(SpaceRows):
             .group_by(jobs.c.kind, jobs.c.state)
         )
         return [JobTally(*row) for row in self._connection.execute(query)]
-
-    def _mark(self, *, has_work: bool) -> None:
-        self._connection.execute(update(spaces).where(spaces.c.name == self._space).values(has_work=has_work))
 
 
 class SpendTable(SpaceRows):

@@ -1,7 +1,5 @@
 """PostgreSQL as the store: how a server is reached."""
 
-from weakref import WeakKeyDictionary
-
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
@@ -17,9 +15,9 @@ _OTHERS = text(
     "AND NOT pg_has_role(relowner, 'USAGE')"
 )
 _ENTER = text("SELECT set_config('holdfast.space', :space, true)")
-_CITUS = text("SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')")
-#: Whether the server of an engine spreads its tables over several nodes.
-_SPREAD: "WeakKeyDictionary[Engine, bool]" = WeakKeyDictionary()
+_LEAKPROOF = "ALTER FUNCTION ts_match_vq(tsvector, tsquery) LEAKPROOF"
+#: Known where the server was started with Citus, whether tables are spread by now or later.
+_CITUS = text("SELECT current_setting('citus.version', true) IS NOT NULL")
 
 
 def enter(space: str, connection: Connection) -> None:
@@ -27,23 +25,36 @@ def enter(space: str, connection: Connection) -> None:
 
     Citus passes on to its workers what SET LOCAL sets, if it is told to; what `set_config` sets it keeps.
     """
-    if connection.engine not in _SPREAD:
-        _SPREAD[connection.engine] = bool(connection.execute(_CITUS).scalar())
-    if not _SPREAD[connection.engine]:
+    if "citus" not in connection.info:  # of the server's connection: after a restart it is another
+        connection.info["citus"] = connection.execute(_CITUS).scalar()
+    if not connection.info["citus"]:
         connection.execute(_ENTER, {"space": space})
         return
     from psycopg.sql import Literal
 
-    connection.exec_driver_sql("SET LOCAL citus.propagate_set_commands TO 'local'")
     # SET takes no parameters. A percent sign would be read as one.
     named = Literal(space).as_string(None).replace("%", "%%")
-    connection.exec_driver_sql(f"SET LOCAL holdfast.space TO {named}")
+    connection.exec_driver_sql(
+        f"SET LOCAL citus.propagate_set_commands TO 'local'; SET LOCAL holdfast.space TO {named}"
+    )
 
 
 def beyond_row_security(connection: Connection) -> bool:
     """Whether the role sees rows of all spaces, whatever it asks for: a superuser, or one with BYPASSRLS."""
     asked = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
     return bool(connection.execute(asked).scalar())
+
+
+def let_walls_use_words(connection: Connection) -> None:
+    """Behind row-level security the words' index is used if their match is known to leak nothing.
+
+    Only a superuser may say so; for other owners the guide has the statement.
+    """
+    if not connection.execute(text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).scalar():
+        return
+    connection.execute(text(_LEAKPROOF))
+    if connection.execute(text("SELECT to_regclass('pg_dist_node') IS NOT NULL")).scalar():
+        connection.execute(text("SELECT run_command_on_workers(:statement)"), {"statement": _LEAKPROOF})
 
 
 def vacuum(engine: Engine) -> list[str]:

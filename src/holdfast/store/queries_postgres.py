@@ -1,7 +1,8 @@
 """What PostgreSQL is asked in its own words."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -33,7 +34,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from holdfast.domain.memory import Link, Memory, MemoryText, Message
 from holdfast.domain.query import Filter
-from holdfast.store import postgres
+from holdfast.store import citus, postgres
 from holdfast.store.full_text import Indexed, Owner, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.mapping import table_of, values_of
@@ -168,19 +169,13 @@ class PostgresQueries:
         }
         return values_of(Message, self.connection.execute(_MESSAGES_AT, values))
 
-    def before_migration(self, ours: int) -> None:
+    @contextmanager
+    def migrating(self, ours: int) -> Iterator[None]:
         """Of two that migrate at once, the second waits and then finds nothing to do."""
         self.connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": ours})
-
-    def after_migration(self, ours: int) -> None:
-        """Behind row-level security the words' index is used if their match is known to leak nothing.
-
-        Only a superuser may say so; for other owners the guide has the statement.
-        """
-        if self.connection.execute(
-            text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
-        ).scalar():
-            self.connection.execute(text("ALTER FUNCTION ts_match_vq(tsvector, tsquery) LEAKPROOF"))
+        with citus.migrating(self.connection):
+            yield
+        postgres.let_walls_use_words(self.connection)
 
     def words(self, index: Indexed[Owner], totals: Totals) -> PostgresFullText[Owner]:
         """The full-text index."""

@@ -1,7 +1,8 @@
 """What SQLite is asked in its own words: quicker ways past SQLAlchemy, and hints for its planner."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -211,11 +212,13 @@ class SqliteQueries:
         """The messages at `places`, each a session and a number, in their order."""
         return self._values(Message, _MESSAGES_AT, json.dumps(places), self.space)
 
-    def before_migration(self, ours: int) -> None:
-        """Nothing: whoever migrates holds the write lock."""
+    @contextmanager
+    def migrating(self, ours: int) -> Iterator[None]:
+        """Marks the file as one of ours, and writes the planner's figures in place of those there are.
 
-    def after_migration(self, ours: int) -> None:
-        """Marks the file as one of ours, and writes the planner's figures in place of those there are."""
+        Whoever migrates holds the write lock.
+        """
+        yield
         self.connection.exec_driver_sql(f"PRAGMA application_id = {ours}")
         self.connection.execute(text("ANALYZE sqlite_master"))  # makes the table of figures, gathers none
         for table, indexes in _TYPICAL.items():

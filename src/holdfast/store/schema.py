@@ -61,7 +61,7 @@ spaces = Table(
     Column("profile", Name, nullable=False),
     Column("profile_text", Text),  # a user's own TOML; built-in profiles come with the release
     Column("key", Text, nullable=False),  # keys the hashes of tombstones
-    Column("has_work", Boolean, nullable=False),
+    Column("has_work", Boolean, nullable=False),  # of older releases
     Column("keeps_messages", Boolean, nullable=False, server_default=true()),
     Column("created_at", UtcTime, nullable=False),
     info={"holds": "Space"},
