@@ -36,6 +36,12 @@ def registered(database: Path) -> Registered | None:
         return None
 
 
+def is_followed(database: Path) -> bool | None:
+    """Whether its copy has a follower; none if it has no copy."""
+    known = registered(database)
+    return CopyFolder(Path(known.folder), database).followed() if known else None
+
+
 def open_follower(target: str, folder: str, keep: timedelta) -> "Follower":
     """A follower of the SQLite file at `target`. Raises: Unavailable, Invalid."""
     from holdfast.store.database import Database
@@ -122,9 +128,9 @@ def checkpoint(database: Path, empty: Callable[[], bool]) -> bool:
     The caller holds the write lock. A folder that can't be written keeps nobody from writing.
     """
     known = registered(database)
-    copy = CopyFolder(Path(known.folder), database) if known else None
-    if known is None or copy is None or known.anew or not copy.followed():
+    if known is None or known.anew or not is_followed(database):
         return empty()
+    copy = CopyFolder(Path(known.folder), database)
     try:
         with copy.locked(patience=0):
             try:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, Unavailable, no_space
 from holdfast.store import migrate, postgres, sqlite
-from holdfast.store.copy_follower import checkpoint, erase_from_copy
+from holdfast.store.copy_follower import checkpoint, erase_from_copy, is_followed
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
 from holdfast.store.transaction import Caches, SpaceTransaction
@@ -183,6 +183,10 @@ class Database:
             gone = scrub.Gone(space, tuple(memory_ids), tuple(message_ids))
             files = partial(scrub.scrub_files, self.engine, self.path, texts=texts, gone=gone)
             return erase_from_copy(self, files)
+
+    def followed(self) -> bool | None:
+        """Whether the continuous copy has a follower; none where there is no copy."""
+        return is_followed(self.path) if self.path else None
 
     def close(self) -> None:
         """Lets go of the database, without waiting for anybody.
