@@ -215,6 +215,55 @@ def test_a_folder_that_can_not_be_written_stops_no_writer_and_the_copy_begins_an
     assert len(generations(folder)) == 2
 
 
+@requirement("trust.continuous-copy")
+def test_another_file_in_place_of_the_database_begins_a_new_snapshot(database: Path, folder: Path) -> None:
+    other = database.with_name("other.db")
+    with Memories.open(str(database)) as memories, following(database, folder):
+        write(memories, 0, 3)
+    with Memories.open(str(other)) as memories:
+        write(memories, 3, 9)
+    other.replace(database)
+
+    with Memories.open(str(database)) as memories, following(database, folder) as follower:
+        write(memories, 9, 12)
+        follower.step()
+        expected = list(memories.export())
+        with Memories.open(str(other)) as stranger:
+            write(stranger, 20, 23)
+        other.replace(database)
+
+        with pytest.raises(Unavailable, match="replaced"):
+            follower.step()
+
+    assert restored(folder, "restored.db") == expected
+
+
+@requirement("trust.continuous-copy", "trust.export-erase")
+def test_an_erase_during_a_long_snapshot_is_made_up_for_by_the_next_one(
+    database: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_to = sqlite.copy_to
+    left: list[str] = []
+    with Memories.open(str(database)) as memories:
+        secret = memories.remember("The safe opens with quokka4711wombat", subject="safe").memory.id  # type: ignore[union-attr]
+
+        def slow_copy(connection: object, target: Path) -> None:
+            copy_to(connection, target)  # type: ignore[arg-type]
+            monkeypatch.setattr(sqlite, "copy_to", copy_to)
+            left.extend(memories.erase(secret).left)
+
+        monkeypatch.setattr(continuous_copy, "_PATIENCE", 0.1)
+        monkeypatch.setattr(sqlite, "copy_to", slow_copy)
+        with following(database, folder) as follower:
+            held = holds(folder, b"quokka4711wombat")
+            follower.step()
+
+            assert holds(folder, b"quokka4711wombat") == []
+            assert restored(folder, "restored.db") == list(memories.export())
+    assert held != []
+    assert any(str(folder) in each for each in left)
+
+
 @pytest.mark.parametrize("fault", ["a bit", "cut", "missing"])
 def test_a_damaged_segment_is_named_with_the_time_up_to_which_the_copy_is_good(
     database: Path, folder: Path, fault: str

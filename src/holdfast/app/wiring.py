@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from holdfast.files.bindings import Directories
     from holdfast.language.judge import PairJudge, PairModel
     from holdfast.models.builtin_model import ReaderModel
-    from holdfast.store.copy_follower import Follower
-    from holdfast.store.copy_restore import RestoredCopy
+    from holdfast.store import copy_follower, copy_restore
     from holdfast.store.near_index import Built
 
 JUDGED_WITHIN = 10.0  # seconds: a user waits while a model judges
@@ -224,14 +223,14 @@ def index_large_spaces(db: str | None = None) -> "list[Built]":
         database.close()
 
 
-def open_follower(db: str | None, folder: str, keep: timedelta) -> "Follower":
+def open_follower(db: str | None, folder: str, keep: timedelta) -> "copy_follower.Follower":
     """Keeps a continuous copy of a SQLite file. Raises: Unavailable, Invalid."""
     from holdfast.store.copy_follower import open_follower as opened
 
     return opened(db or Settings.read().db, folder, keep)
 
 
-def restore_copy(folder: str, target: str | None, at: datetime | None = None) -> "RestoredCopy":
+def restore_copy(folder: str, target: str | None, at: datetime | None = None) -> "copy_restore.RestoredCopy":
     """Makes a new SQLite file from a continuous copy. Raises: NotFound, Conflict, Invalid."""
     from holdfast.store.copy_restore import restore_copy as restored
 

@@ -182,6 +182,7 @@ def _follow(call: Call, folder: Path, every: float, keep: int) -> None:
         follower.step()
         call.tell(f"Copying {follower.source} into {folder}; Ctrl-C stops", {"folder": str(folder)})
         while not stopped.wait(every):
+            follower.check()
             try:
                 follower.step()
             except Unavailable as error:

@@ -43,6 +43,8 @@ class CopyPosition:
 
     generation: str
     at: str
+    file: str = ""  # which file it is of, by device and inode
+    size: int = 0  # bytes of the segments
     segment: int = 0
     salts: str = ""
     frame: int = 0
@@ -59,13 +61,14 @@ class CopyFolder:
 
     def __init__(self, folder: Path, database: Path) -> None:
         self.folder = folder
+        self._database = database
         self._log = database.with_name(f"{database.name}-wal")
         self._state = folder / "state.json"
 
     @contextmanager
-    def locked(self, patience: float = _PATIENCE) -> Iterator[None]:
+    def locked(self, patience: float | None = None) -> Iterator[None]:
         """Nobody else changes the folder during the block. Raises: Unavailable, OSError."""
-        with _held(self.folder / "lock", patience) as held:
+        with _held(self.folder / "lock", _PATIENCE if patience is None else patience) as held:
             if not held:
                 raise Unavailable(f"{self.folder} is in use: try again in a minute")
             yield
@@ -104,7 +107,7 @@ class CopyFolder:
         Raises: Gap, if something may be missing; OSError.
         """
         state = self.state()
-        if state is None:
+        if state is None or state.file != self._file():
             raise Gap
         try:
             file = self._log.open("rb")
@@ -144,14 +147,15 @@ class CopyFolder:
             part.unlink()
             return copied.frame > begin.frame and self._write_segment(file, log, begin, copied.frame)
         at = _later(begin.at)
-        os.replace(part, part.with_name(f"{begin.segment + 1:06d}-{at}.gz"))
+        segment, size = begin.segment + 1, begin.size + part.stat().st_size
+        os.replace(part, part.with_name(f"{segment:06d}-{at}.gz"))
         _sync(part.parent)
-        self._save(replace(copied, segment=begin.segment + 1, at=at, emptied=False))
+        self._save(replace(copied, segment=segment, size=size, at=at, emptied=False))
         return True
 
     def end_of_log(self) -> CopyPosition:
         """The position behind all that is committed, for a snapshot; the caller holds the write lock."""
-        state = CopyPosition(generation="", at="")
+        state = CopyPosition(generation="", at="", file=self._file())
         with suppress(FileNotFoundError), self._log.open("rb") as file:
             log = wal.log_of(file)
             if log is not None:
@@ -189,10 +193,8 @@ class CopyFolder:
         if state is None:
             return True
         folder = self.folder / state.generation
-        if time_of(folder) <= datetime.now(UTC) - _DAY:
-            return True
-        sizes = {each.name: each.stat().st_size for each in folder.iterdir()}
-        return sum(sizes.values()) - sizes[SNAPSHOT] > max(sizes[SNAPSHOT], _MOST_SEGMENTS)
+        too_old = time_of(folder) <= datetime.now(UTC) - _DAY
+        return too_old or state.size > max((folder / SNAPSHOT).stat().st_size, _MOST_SEGMENTS)
 
     def remove_older(self, than: datetime | None = None) -> None:
         """Removes snapshots that a restore to a time since `than` does not need; none: all but the last."""
@@ -206,6 +208,10 @@ class CopyFolder:
 
     def _folders(self) -> list[Path]:
         return generations(self.folder)
+
+    def _file(self) -> str:
+        found = self._database.stat()
+        return f"{found.st_dev}:{found.st_ino}"
 
     def _save(self, state: CopyPosition) -> None:
         part = self._state.with_name("state.part")

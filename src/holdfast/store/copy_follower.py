@@ -85,6 +85,10 @@ class Follower:
     def close(self) -> None:
         self._database.close()
 
+    def check(self) -> None:
+        """Raises: Unavailable, when another database is in place of the one that is copied."""
+        self._database.check()
+
     def step(self) -> bool:
         """Copies what was committed since the last step; whether there was anything. Raises: Unavailable."""
         try:
@@ -98,10 +102,10 @@ class Follower:
             self.step()
 
     def _step(self) -> bool:
-        self._database.check()
+        self.check()
         known = registered(self._path)
         if known is not None and known.anew:
-            self._begin(erased=known.erased)
+            self._begin()
             return True
         try:
             with self.copy.locked():
@@ -113,13 +117,17 @@ class Follower:
             self._begin()
         return added
 
-    def _begin(self, *, erased: bool = False) -> None:
+    def _begin(self) -> None:
         with ExitStack() as writing, ExitStack() as held:
             writing.enter_context(self._database.writing())
+            known = registered(self._path)
             held.enter_context(self.copy.locked())
             _snapshot(self._database, self.copy, pinned=writing.close)
-            self.copy.remove_older(None if erased else datetime.now(UTC) - self._keep)
-        _register(self._path, Registered(str(self.copy.folder)))
+            everything = known is not None and known.erased
+            self.copy.remove_older(None if everything else datetime.now(UTC) - self._keep)
+        with self._database.writing():
+            if registered(self._path) == known:  # nobody asked for another one meanwhile
+                _register(self._path, Registered(str(self.copy.folder)))
 
 
 def checkpoint(database: Path, empty: Callable[[], bool]) -> bool:
@@ -158,7 +166,7 @@ def erase_from_copy(database: "Database", erase: Callable[[], list[str]]) -> lis
     if path is None or known is None:
         return erase()
     copy = CopyFolder(Path(known.folder), path)
-    left: list[str] = []
+    left: list[str] | None = None
     with ExitStack() as held:
         try:
             held.enter_context(copy.locked())
@@ -168,7 +176,7 @@ def erase_from_copy(database: "Database", erase: Callable[[], list[str]]) -> lis
             return left
         except (*TROUBLES, Unavailable):
             _register(path, replace(known, anew=True, erased=True))
-    left = left or erase()
+    left = erase() if left is None else left
     return [*left, f"the copies in {copy.folder}, until the next `holdfast backup {copy.folder} --follow`"]
 
 
