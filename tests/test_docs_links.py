@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(
     page
-    for place in (".", "docs", "docker", "plugin", "examples", "src")
+    for place in (".", "docs", "docker", "deploy", "plugin", "examples", "src")
     for page in (REPOSITORY / place).glob("*.md" if place == "." else "**/*.md")
 )
 _CODE = re.compile(r"^( *)(```|~~~).*?^\1\2 *$|`[^`\n]*`", re.MULTILINE | re.DOTALL)

@@ -31,7 +31,15 @@ REPOSITORY = Path(__file__).parents[1]
 SAMPLES = Path(__file__).parent / "agents" / "importers" / "samples"
 PAGES = {
     str(page.relative_to(REPOSITORY)): page.read_text(encoding="utf-8")
-    for place in ("*.md", "docs/**/*.md", "docker/*.md", "plugin/**/*.md", "examples/*.py", "training/*.md")
+    for place in (
+        "*.md",
+        "docs/**/*.md",
+        "docker/*.md",
+        "deploy/**/*.md",
+        "plugin/**/*.md",
+        "examples/*.py",
+        "training/*.md",
+    )
     for page in sorted(REPOSITORY.glob(place))
     if page.name != "CHANGELOG.md"  # commands of earlier releases
 }

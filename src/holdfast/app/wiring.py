@@ -3,7 +3,7 @@
 import os
 import string
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.files.bindings import Directories
     from holdfast.language.judge import PairJudge, PairModel
     from holdfast.models.builtin_model import ReaderModel
+    from holdfast.store import copy_follower, copy_restore
     from holdfast.store.near_index import Built
 
 JUDGED_WITHIN = 10.0  # seconds: a user waits while a model judges
@@ -237,6 +238,20 @@ def distribute(db: str | None = None, shards: int | None = None) -> list[str]:
         return database.distribute(shards)
     finally:
         database.close()
+
+
+def open_follower(db: str | None, folder: str, keep: timedelta) -> "copy_follower.Follower":
+    """Keeps a continuous copy of a SQLite file. Raises: Unavailable, Invalid."""
+    from holdfast.store.copy_follower import open_follower as opened
+
+    return opened(db or Settings.read().db, folder, keep)
+
+
+def restore_copy(folder: str, target: str | None, at: datetime | None = None) -> "copy_restore.RestoredCopy":
+    """Makes a new SQLite file from a continuous copy. Raises: NotFound, Conflict, Invalid."""
+    from holdfast.store.copy_restore import restore_copy as restored
+
+    return restored(folder, target or Settings.read().db, at)
 
 
 def examine(db: str | None = None) -> "Health":

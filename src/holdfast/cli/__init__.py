@@ -71,7 +71,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
             "Import transcripts, chat exports, notes, archives, CSV or plain text",
         ),
         "files": ("files:files", "Sync memories with a folder of Markdown files"),
-        "backup": ("transfer:backup", "Back up all spaces to one file, or restore them"),
+        "backup": ("backup:backup", "Back up all spaces, once or continuously; verify and restore"),
     },
     "Agents": {
         "chat": ("chat:chat", "Chat with a model that uses your memories"),

@@ -202,7 +202,7 @@ def follow(call: Call, found: "Transcripts") -> None:
     from holdfast.errors import Unavailable
 
     whole = Tally()
-    with _until_stopped() as stopped:
+    with until_stopped() as stopped:
         while True:
             tally = Tally()
             try:
@@ -224,8 +224,8 @@ def follow(call: Call, found: "Transcripts") -> None:
 
 
 @contextmanager
-def _until_stopped() -> Iterator[threading.Event]:
-    """An event set by Ctrl-C or SIGTERM, so that the current transcript is finished first."""
+def until_stopped() -> Iterator[threading.Event]:
+    """An event set by Ctrl-C or SIGTERM, so that the step at hand is finished first."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from holdfast.domain.file_paths import checked_path
@@ -18,7 +17,10 @@ from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
 from holdfast.domain.profile import Profile
 from holdfast.domain.space import Space
 from holdfast.domain.text import clean
+from holdfast.engine.archive_lines import FORMAT, is_time, line_of, parsed
 from holdfast.engine.ports import Transaction
+from holdfast.engine.token_archive import KIND as TOKENS
+from holdfast.engine.token_archive import TokenArchive, TokenReader
 from holdfast.errors import Invalid, Unavailable
 
 _ID = re.compile(r"[A-Za-z0-9]{8}")
@@ -50,9 +52,6 @@ _NUMBERS = (
     "accesses",
     "decayed_weeks",
 )
-
-
-FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +89,14 @@ def lines(tx: Transaction) -> Iterator[str]:
         )
     digest = hashlib.sha256()
     counts: dict[str, int] = {}
-    yield _line(_header(tx.space))
+    yield line_of(_header(tx.space))
     for table in tx.dump.tables():
         for row in tx.dump.rows(table):
-            line = _line({"table": table, "row": row})
+            line = line_of({"table": table, "row": row})
             digest.update(line.encode())
             counts[table] = counts.get(table, 0) + 1
             yield line
-    yield _line({"end": tx.space.name, "counts": counts, "sha256": digest.hexdigest()})
+    yield line_of({"end": tx.space.name, "counts": counts, "sha256": digest.hexdigest()})
 
 
 def is_archive(first_line: str) -> bool:
@@ -113,17 +112,22 @@ def read(stream: Iterable[str]) -> Iterator[Archive]:
 
     Raises: Invalid, with the line number, if the file is no archive, damaged or incomplete.
     """
-    reader: _Reader | None = None
+    return (part for part in read_all(stream) if isinstance(part, Archive))
+
+
+def read_all(stream: Iterable[str]) -> Iterator[Archive | TokenArchive]:
+    """The same, with the tokens of a backup. Raises: Invalid."""
+    reader: _Reader | TokenReader | None = None
     number = spaces = 0
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
-        entry = _parsed(line, number)
+        entry = parsed(line, number)
         if reader is None:
-            reader = _Reader(entry, number)
-        elif (archive := reader.take(entry, line, number)) is not None:
-            spaces += 1
-            yield archive
+            reader = TokenReader() if entry.get("holdfast") == TOKENS else _Reader(entry, number)
+        elif (part := reader.take(entry, line, number)) is not None:
+            spaces += isinstance(part, Archive)
+            yield part
             reader = None
     if reader is not None:
         raise Invalid(f"the archive is truncated at line {number}: nothing was imported")
@@ -185,20 +189,6 @@ def _header(space: Space) -> dict[str, Any]:
     }
 
 
-def _line(entry: dict[str, Any]) -> str:
-    return json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
-
-
-def _parsed(line: str, number: int) -> dict[str, Any]:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        raise Invalid(f"line {number} is not JSON: the archive is damaged, nothing was imported") from None
-    if not isinstance(entry, dict):
-        raise Invalid(f"line {number} is not a JSON object: the archive is damaged, nothing was imported")
-    return entry
-
-
 def wrong(table: str, row: dict[str, Any]) -> str | None:
     """What is invalid in a row; None if it is valid."""
     for name in _TEXTS.get(table, ()):
@@ -207,7 +197,7 @@ def wrong(table: str, row: dict[str, Any]) -> str | None:
     for name, value in row.items():
         if isinstance(value, str) and value != clean(value):
             return f"has characters in {name} that can't be stored"
-        if name.endswith("_at") and value is not None and not _moment(value):
+        if name.endswith("_at") and value is not None and not is_time(value):
             return f"has {value!r} for {name}, expected a time"
         if name in _NUMBERS and type(value) is not int and not _of_a_message(table, name, row):
             return f"has {value!r} for {name}, expected a whole number"
@@ -250,10 +240,3 @@ def wrong_memory(row: dict[str, Any], profile: Profile) -> str | None:
     if not isinstance(importance, int) or not 1 <= importance <= 5:
         return f"has {importance!r} for importance, expected 1 to 5"
     return None
-
-
-def _moment(value: object) -> bool:
-    try:
-        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
-    except ValueError:
-        return False

@@ -7,6 +7,7 @@ from holdfast.domain.space import Space
 from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
 from holdfast.engine.ports import Clock, Judge, Store, Transaction
+from holdfast.engine.token_archive import token_lines
 from holdfast.errors import Conflict, Unavailable
 from holdfast.language.judge import PairJudge as ExactJudge
 
@@ -20,7 +21,7 @@ class PutBack:
 
 
 def backup_lines(store: Store, *, damaged_too: bool = False) -> Iterator[str]:
-    """All spaces as the lines of one archive, each as of one moment.
+    """All spaces as the lines of one archive, each as of one moment, and the tokens.
 
     Raises: Unavailable, if a text does not match its checksum, unless `damaged_too`.
     """
@@ -33,6 +34,7 @@ def backup_lines(store: Store, *, damaged_too: bool = False) -> Iterator[str]:
                     command="`holdfast doctor --repair` repairs what it can; --anyway backs up as is",
                 )
             yield from lines(tx)
+    yield from token_lines(store)
 
 
 def put_back(

@@ -84,6 +84,7 @@ class Figures:
     longest_wait: Mapping[str, timedelta]  # by kind: when the oldest due job became due
     not_embedded: int  # changes of memories, and messages, without a vector
     spend: Mapping[str, Spent]  # by model
+    copy_followed: bool | None  # none: there is no continuous copy
 
 
 def stats(*, ctx: SpaceContext) -> Stats:
@@ -208,4 +209,5 @@ def figures(*, store: Store, now: datetime, embedder: str | None) -> Figures:
         longest_wait=waits,
         not_embedded=counted["not_embedded"],
         spend=spend,
+        copy_followed=store.followed(),
     )

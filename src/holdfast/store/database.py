@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import Connection, Engine
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, Unavailable, no_space
 from holdfast.store import migrate, postgres, sqlite
+from holdfast.store.copy_follower import checkpoint, erase_from_copy, is_followed
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
 from holdfast.store.transaction import Caches, SpaceTransaction
@@ -129,7 +131,7 @@ class Database:
 
         Who is urgent passes other writers of this process. Raises: NotFound, Unavailable.
         """
-        with self._troubles(), self._writing(urgent=urgent):
+        with self._troubles(), self.writing(urgent=urgent):
             with self._connected() as connection:
                 connection.execution_options(holdfast_write=True)
                 with connection.begin():
@@ -184,12 +186,17 @@ class Database:
         """Removes what deleting rows leaves behind; answers what is left that can't be reached from here."""
         from holdfast.store import scrub
 
-        with self._troubles(), self._writing():
+        with self._troubles(), self.writing():
             self.check()
             if self.path is None:
                 return postgres.vacuum(self.engine)
             gone = scrub.Gone(space, tuple(memory_ids), tuple(message_ids))
-            return scrub.scrub_files(self.engine, self.path, texts=texts, gone=gone)
+            files = partial(scrub.scrub_files, self.engine, self.path, texts=texts, gone=gone)
+            return erase_from_copy(self, files)
+
+    def followed(self) -> bool | None:
+        """Whether the continuous copy has a follower; none where there is no copy."""
+        return is_followed(self.path) if self.path else None
 
     def close(self) -> None:
         """Lets go of the database, without waiting for anybody.
@@ -216,7 +223,7 @@ class Database:
         """
         is_new = self.path is not None and self.path.stat().st_size == 0
         # Of many processes that open a new file, one at a time may switch it to a write-ahead log.
-        with self._writing() if is_new else nullcontext():
+        with self.writing() if is_new else nullcontext():
             found = self._asked_revision()
         migrate.refuse_unknown(found, self.where())
         return found
@@ -227,7 +234,7 @@ class Database:
 
     def _migrate_file(self) -> None:
         assert self.path is not None
-        with self._writing():
+        with self.writing():
             found = self._asked_revision()  # another process may have been faster
             if found == migrate.HEAD:
                 return
@@ -237,7 +244,8 @@ class Database:
                     sqlite.copy_to(connection, copy)
             migrate.upgrade(self.engine)
 
-    def _writing(self, *, urgent: bool = False) -> AbstractContextManager[None]:
+    def writing(self, *, urgent: bool = False) -> AbstractContextManager[None]:
+        """Holds the write lock of a file."""
         return self._lock.held(urgent=urgent) if self._lock else nullcontext()
 
     @contextmanager
@@ -247,7 +255,7 @@ class Database:
 
     @contextmanager
     def _changing(self) -> Iterator[Connection]:
-        with self._troubles(), self._writing(), self._connected() as connection:
+        with self._troubles(), self.writing(), self._connected() as connection:
             connection.execution_options(holdfast_write=True)
             with connection.begin():
                 yield connection
@@ -266,7 +274,7 @@ class Database:
         if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:
             # The caller's change is committed: trouble from here on must not look like a failed write.
             with suppress(*TROUBLES), self._connected() as connection:
-                sqlite.checkpoint(connection)
+                checkpoint(self.path, partial(sqlite.checkpoint, connection))
 
     @contextmanager
     def _closed_on_trouble(self) -> Iterator[None]:

@@ -1,7 +1,6 @@
 """Whole tables of a space as plain rows: what export, import and backups are made of."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, select, update
@@ -11,9 +10,8 @@ from holdfast.store import schema
 from holdfast.store.history import checksum
 from holdfast.store.queries import WordIndex
 from holdfast.store.ranks import RankTable
-from holdfast.store.rows import SpaceRows
+from holdfast.store.rows import SpaceRows, plain_row, stored_row
 from holdfast.store.sessions import SessionTable
-from holdfast.store.types import UtcTime, to_text
 
 #: In an order that satisfies the foreign keys. Vectors are left out: they are a cache and can be made again.
 TABLES: tuple[Table, ...] = (
@@ -67,22 +65,12 @@ class TableDump(SpaceRows):
         order = [source.c.position] if source is schema.messages else list(source.primary_key.columns)
         query = select(source).where(source.c.space == self._space).order_by(*order)
         for row in self._connection.execution_options(yield_per=500).execute(query):
-            values = dict(row._mapping)
-            for column in ("space", *_LOCAL.get(table, ())):
-                del values[column]
-            yield {
-                key: to_text(value) if isinstance(value, datetime) else value for key, value in values.items()
-            }
+            yield plain_row(dict(row._mapping), ("space", *_LOCAL.get(table, ())))
 
     def insert(self, table: str, row: dict[str, Any]) -> bool:
         """Puts a row in unless its key is taken; false when it was. Unknown columns are left out."""
         target = _BY_NAME[table]
-        values: dict[str, Any] = {"space": self._space}
-        for column in target.columns:
-            if column.name in row and column.name not in _LOCAL.get(table, ()):
-                value = row[column.name]
-                is_moment = isinstance(column.type, UtcTime) and isinstance(value, str)
-                values[column.name] = datetime.fromisoformat(value) if is_moment else value
+        values = {**stored_row(target, row, _LOCAL.get(table, ())), "space": self._space}
         if target is schema.messages:
             return self._insert_message(values)
         if target is schema.links:

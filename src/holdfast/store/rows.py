@@ -1,6 +1,7 @@
 """What the tables of a space share: rows of that space alone, read and written as values."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -20,10 +21,31 @@ from holdfast.domain.memory import Memory, Message, Session
 from holdfast.store.mapping import row_of, table_of, value_of, values_of
 from holdfast.store.queries import queries_of
 from holdfast.store.schema import heads
+from holdfast.store.types import UtcTime, to_text
 
 AnyRow = Row[Any]
 Value = TypeVar("Value")
 Known = TypeVar("Known", Memory, Message, Session)
+
+
+def plain_row(row: Mapping[str, Any], left_out: Collection[str] = ()) -> dict[str, Any]:
+    """A row in JSON's terms, without some columns."""
+    return {
+        name: to_text(value) if isinstance(value, datetime) else value
+        for name, value in row.items()
+        if name not in left_out
+    }
+
+
+def stored_row(table: Table, row: Mapping[str, Any], left_out: Collection[str] = ()) -> dict[str, Any]:
+    """The reverse: the values of those columns that the table has."""
+    values = {}
+    for column in table.columns:
+        if column.name in row and column.name not in left_out:
+            value = row[column.name]
+            is_time = isinstance(column.type, UtcTime) and isinstance(value, str)
+            values[column.name] = datetime.fromisoformat(value) if is_time else value
+    return values
 
 
 class SpaceRows:

@@ -12,6 +12,7 @@ from holdfast.profiles import profile_named
 from holdfast.store.mapping import row_of, value_of, values_of
 from holdfast.store.queries import queries_of
 from holdfast.store.ranks import rules
+from holdfast.store.rows import plain_row, stored_row
 from holdfast.store.schema import heads, spaces, tokens
 from holdfast.store.types import DamagedValue
 
@@ -96,6 +97,17 @@ class TokenTable:
         with self._looking() as connection:
             query = select(tokens).order_by(tokens.c.created_at, tokens.c.id)
             return values_of(Token, connection.execute(query))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All of them as plain rows, for a backup."""
+        with self._looking() as connection:
+            found = connection.execute(select(tokens).order_by(tokens.c.id))
+            return [plain_row(dict(row._mapping)) for row in found]
+
+    def insert(self, row: dict[str, Any]) -> bool:
+        """Puts in a row of a backup; false when its id or its hash is taken."""
+        with self._changing() as connection:
+            return queries_of(connection).insert_new(tokens, stored_row(tokens, row))
 
     def by_hash(self, secret_hash: str) -> Token | None:
         with self._looking() as connection:

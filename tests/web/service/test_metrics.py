@@ -81,7 +81,7 @@ def test_what_is_stored_and_what_waits_is_summed_over_all_spaces(served: Served)
         )
         with memories.store.write(name) as tx:
             tx.jobs.add(nightly)
-            tx.spend.add(_call(f"{name[:4]}-1"))
+            tx.spend.add(model_call(f"{name[:4]}-1"))
 
     told = figures(served)
 
@@ -97,7 +97,7 @@ def test_what_is_stored_and_what_waits_is_summed_over_all_spaces(served: Served)
     assert told["holdfast_model_tokens", (("kind", "input"), ("model", "small"))] == 2_000
 
 
-def _call(call_id: str) -> ModelCall:
+def model_call(call_id: str) -> ModelCall:
     return ModelCall(
         id=call_id,
         purpose="extract",

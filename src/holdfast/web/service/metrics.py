@@ -102,6 +102,9 @@ def _families(found: Figures) -> Iterator[Metric]:
     yield _gauge("messages", "Messages, in all spaces", {(): found.messages})
     waiting = "Memory changes and messages waiting to be embedded"
     yield _gauge("embedding_backlog", waiting, {(): found.not_embedded})
+    if found.copy_followed is not None:
+        following = "1 if the continuous copy of the database is being followed"
+        yield _gauge("copy_followed", following, {(): found.copy_followed})
     states = {(state,): count for state, count in found.memories.items()}
     yield _gauge("memories", "Memories, in all spaces", states, "state")
     yield _gauge("jobs", "Unfinished jobs", found.jobs, "kind", "state")
