@@ -34,7 +34,8 @@ fast: $(STAMPS)/test ## The tests without PostgreSQL and slow ones
 
 citus: $(STAMPS)/test ## The store and the scenarios on the Citus cluster that HOLDFAST_TEST_CITUS names
 	@test -n "$$HOLDFAST_TEST_CITUS" || { echo "HOLDFAST_TEST_CITUS is not set: postgresql://SUPERUSER@HOST:PORT/DATABASE"; exit 1; }
-	$(PYTEST) -n 2 --dist loadfile -m "citus and not faults" tests/store tests/scenarios tests/faults
+	$(PYTEST) -n 2 --dist loadfile -m "citus and not faults and not slow" tests/store tests/scenarios
+	$(PYTEST) -m "citus and not faults" tests/faults  # alone: these end nodes
 
 agents: $(STAMPS)/test ## The tests with real agents and a real browser, which are installed once and kept
 	$(PYTEST) -n $(PROCESSES) --dist loadfile -m "(agents or browser) and not faults"

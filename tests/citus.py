@@ -73,6 +73,10 @@ class CitusDatabases:
             connection.execute(text("DELETE FROM tokens"))
         self._idle.append(url)
 
+    def reconnect(self, url: str) -> None:
+        """Leaves the connections that remember a worker which was restarted."""
+        self._engines[url].dispose()
+
     def owner(self, url: str) -> URL:
         """The superuser's URL of the same database."""
         return self._given.set(database=make_url(url).database)

@@ -30,18 +30,16 @@ class LocalNode:
         entries = (process / "environ").read_bytes().decode().rstrip("\0").split("\0")
         self.environment = dict(entry.split("=", 1) for entry in entries)
         self.user = process.stat().st_uid
-        self._started: subprocess.Popen[bytes] | None = None
 
     def kill(self) -> None:
         """Ends it at once, as in a crash; its other processes see that and end too."""
         os.kill(self._pid, signal.SIGKILL)
-        if self._started:
-            self._started.wait()
         until(lambda: not self.answers())
 
     def start(self) -> None:
         """Starts it again, as often as it takes until the processes that were left have ended."""
-        until(self._running)
+        until(lambda: self.answers() or self._begins())
+        until(self.answers)
         self._pid = int(self._asked("SELECT pg_read_file('postmaster.pid')").split()[0])
 
     def answers(self) -> bool:
@@ -50,23 +48,19 @@ class LocalNode:
         except OperationalError:
             return False
 
-    def _running(self) -> bool:
-        if self._started is None or self._started.poll() is not None:
-            self._started = self._run(self.command)
-        return self.answers()
+    def _begins(self) -> bool:
+        """Lets pg_ctl start it and wait, so that it is no child of ours."""
+        control = [str(Path(self.command[0]).with_name("pg_ctl")), "-w", "-D", str(self.directory), "start"]
+        return self._run([*control, "-l", str(self.directory.with_suffix(".log"))])
 
-    def _run(self, command: list[str]) -> subprocess.Popen[bytes]:
+    def _run(self, command: list[str]) -> bool:
+        """Whether it ended well."""
         user = self.user if os.getuid() == 0 else None
         quiet = subprocess.DEVNULL
-        return subprocess.Popen(
-            command,
-            env=self.environment,
-            user=user,
-            cwd="/",
-            stdout=quiet,
-            stderr=quiet,
-            start_new_session=True,
+        done = subprocess.run(
+            command, env=self.environment, user=user, cwd="/", stdout=quiet, stderr=quiet, check=False
         )
+        return done.returncode == 0
 
     def _asked(self, question: str) -> str:
         engine = create_engine(self.url, poolclass=NullPool)
@@ -87,12 +81,9 @@ class OneMore(LocalNode):
         os.chown(self._home, like.user, -1)
         self.directory, self.user, self.environment = self._home / "data", like.user, like.environment
         self.command = [like.command[0], "-D", str(self.directory)]
-        self._started = None
         initdb = str(Path(like.command[0]).with_name("initdb"))
-        made = self._run(
-            [initdb, "-D", str(self.directory), "-U", str(like.url.username), "-A", "trust", "-E", "UTF8"]
-        )
-        assert made.wait() == 0
+        superuser = ["-U", str(like.url.username), "-A", "trust"]
+        assert self._run([initdb, "-D", str(self.directory), *superuser, "-E", "UTF8"])
         settings = (like.directory / "postgresql.conf").read_text()
         (self.directory / "postgresql.conf").write_text(f"{settings}\nport = {port}\n")
         database, self.url = self.url.database, self.url.set(database="postgres")
@@ -107,7 +98,5 @@ class OneMore(LocalNode):
                 connection.execute(text(f"CREATE EXTENSION {extension}"))
 
     def close(self) -> None:
-        if self._started and self._started.poll() is None:
-            self._started.send_signal(signal.SIGQUIT)
-            self._started.wait()
+        self.kill()
         shutil.rmtree(self._home, ignore_errors=True)

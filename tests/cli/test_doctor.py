@@ -48,6 +48,18 @@ def test_looking_for_a_store_does_not_make_one(tmp_path: Path, clock: FixedClock
     assert not (tmp_path / "none").exists()
 
 
+def test_a_file_is_not_distributed_and_shards_are_of_a_cluster(tmp_path: Path, clock: FixedClock) -> None:
+    shell = Shell(str(tmp_path / "holdfast.db"), clock)
+
+    refused = shell("migrate", "--citus")
+    alone = shell("migrate", "--shards", "4")
+
+    assert refused.exit_code == 1
+    assert "a SQLite file can't be distributed: name a PostgreSQL database with --db" in refused.output
+    assert not (tmp_path / "holdfast.db").exists()
+    assert (alone.exit_code, "--shards needs --citus" in alone.output) == (2, True)
+
+
 def test_a_file_that_others_may_read_is_a_problem(sqlite_shell: Shell) -> None:
     path = sqlite_shell.db.removeprefix("sqlite:///")
     os.chmod(path, 0o644)
@@ -89,7 +101,7 @@ def test_a_server_without_our_tables_needs_migrate(
     assert before.exit_code == (1 if dialect == "postgresql" else 0)
     newest = HEAD
     assert first == f"Upgraded the schema to {newest} (from no tables)\n"
-    assert again == {"before": newest, "after": newest, "indexes": []}
+    assert again == {"before": newest, "after": newest, "distributed": [], "indexes": []}
     assert shell.says("migrate") == f"Nothing to do: the schema is at {newest}\n"
     assert shell.says("doctor").endswith("No problems found\n")
 

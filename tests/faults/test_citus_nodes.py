@@ -22,6 +22,8 @@ from tests.faults.test_server_outage import Series
 from tests.requirements_ledger import requirement
 from tests.web.service.conftest import Service
 
+pytestmark = pytest.mark.timeout(900)  # the nodes are started again, and wait for one another
+
 KILLS = 25
 MOVES = 10
 NODE_DOWN = "the cluster's node that holds this space is unreachable: start it, then try again"
@@ -73,6 +75,7 @@ def cluster(citus_databases: CitusDatabases) -> Iterator[Cluster]:
         if not worker.answers():
             worker.start()
     cluster.store.close()
+    citus_databases.reconnect(url)
     citus_databases.give_back(url)
 
 
@@ -123,10 +126,11 @@ def test_a_worker_that_is_killed_stops_its_own_spaces_alone_and_loses_nothing_ac
 
 @requirement("scale.citus")
 def test_a_service_answers_503_for_the_spaces_of_a_lost_worker_and_doctor_names_it(
-    cluster: Cluster, tmp_path: Path
+    cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     lost, well = cluster.spaces
     service = Service(tmp_path / "home", "--db", cluster.url)
+    request.addfinalizer(service.stop)
 
     def ask(space: str, content: str) -> httpx2.Response:
         return service.post(f"/api/memory/?space={space}", {"content": content})
@@ -136,7 +140,6 @@ def test_a_service_answers_503_for_the_spaces_of_a_lost_worker_and_doctor_names_
     told = checkup(cluster.url, None)
     cluster.workers[0].start()
     again = ask(lost, "Is stored afterwards")
-    service.stop()
 
     assert (refused.status_code, taken.status_code, again.status_code) == (503, 201, 201)
     assert NODE_DOWN in refused.text

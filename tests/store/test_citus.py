@@ -113,7 +113,7 @@ def walls(engine: Engine) -> set[str]:
     query = text(
         "SELECT DISTINCT result FROM pg_dist_partition CROSS JOIN LATERAL "
         "run_command_on_shards(logicalrelid, "
-        "'SELECT relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy WHERE "
+        "'SELECT relrowsecurity AND NOT relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy WHERE "
         "polrelid = pg_class.oid) FROM pg_class WHERE oid = ''%s''::regclass') WHERE partmethod = 'h'"
     )
     with engine.connect() as connection:
@@ -237,6 +237,7 @@ def test_an_owner_without_special_rights_distributes_every_row_and_others_are_re
     assert walls(owner) == {"t"}
     with Memories.open(mine) as memories:
         assert memories.find().total > 2
+    assert any("or owns the tables" in finding.says for finding in checkup(mine, None).findings)
 
 
 @requirement("scale.citus")
@@ -246,7 +247,7 @@ def test_where_distributing_breaks_off_nothing_is_changed_and_the_next_run_does_
     migrate_store(owner_url)
     fill(owner_url)
     before, had = all_rows(owner), keys(owner)
-    for sign in ("'journal'", "truncate_local", "calls FORCE"):
+    for sign in ("'journal'", "truncate_local", "links ADD CONSTRAINT"):
         with monkeypatch.context() as patched:
             patched.setattr(citus, "_run", dying_at(sign, owner))
             with pytest.raises(Unavailable):

@@ -224,10 +224,7 @@ def index_large_spaces(db: str | None = None) -> "list[Built]":
 
 
 def distribute(db: str | None = None, shards: int | None = None) -> list[str]:
-    """Migrates and spreads the tables over the nodes of a Citus cluster; those that were not there yet.
-
-    Raises: Unavailable, NewerSchema, Invalid.
-    """
+    """Migrates, and spreads the tables over the nodes of a Citus cluster; those that were not there yet."""
     from holdfast.store.database import Database
 
     place = db or Settings.read().db

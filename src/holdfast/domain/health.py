@@ -10,7 +10,7 @@ LONG_LOG = 64 * 1024 * 1024  # bytes of write-ahead log that writers should have
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ClusterNode:
     """A server of a cluster."""
 
     name: str  # host and port
@@ -23,7 +23,7 @@ class Node:
 class Cluster:
     """The servers that the tables are spread over, by space."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[ClusterNode, ...]
     shards: int  # parts of each table
     places: Mapping[str, str]  # the node of each space
     left: tuple[str, ...] = ()  # tables that are on the coordinator alone
@@ -48,7 +48,7 @@ class Health:
     revision: str | None = None  # of the schema; None: no tables
     head: str  # the revision that this release needs
     damage: tuple[str, ...] = ()  # what the integrity check found
-    beyond_row_security: bool = False  # a superuser's connection, or one with BYPASSRLS
+    beyond_row_security: bool = False  # a superuser's connection, or another that sees all rows
     cluster: Cluster | None = None
 
 
@@ -132,7 +132,9 @@ def _file(health: Health) -> list[HealthFinding]:
 def _role(health: Health) -> list[HealthFinding]:
     if not health.beyond_row_security:
         return []
-    says = "the database role is a superuser or has BYPASSRLS: row-level security does not apply to it"
+    who = "is a superuser or has BYPASSRLS"
+    who += ", or owns the tables" * (health.cluster is not None)
+    says = f"the database role {who}: row-level security does not apply to it"
     return [
         HealthFinding("note", says, "connect as a role without these rights: see the guide on PostgreSQL")
     ]

@@ -10,10 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event, text
 
-from holdfast.domain.health import Cluster, Node
+from holdfast.domain.health import Cluster, ClusterNode
 from holdfast.errors import Invalid, Unavailable
 from holdfast.store import postgres
 from holdfast.store.schema import metadata
+from holdfast.store.sqlite import APPLICATION_ID
 
 SHARDS = 32  # what Citus takes, and enough for as many nodes
 _FIRST = "heads"  # a row a space; the other tables are laid beside it
@@ -50,7 +51,7 @@ _KEYS = text(
 _FORCED = text(
     "SELECT relname FROM pg_class WHERE relforcerowsecurity AND relname = ANY(:tables) "
     "AND relnamespace = current_schema()::regnamespace"
-)
+).bindparams(tables=_TABLES)
 
 #: Statements of landed revisions that Citus refuses, and what it takes in their place.
 _INSTEAD = {
@@ -107,6 +108,8 @@ def spread(engine: Engine, count: int | None) -> list[str]:
     Raises: Invalid, Unavailable.
     """
     with engine.begin() as connection:
+        # As whoever migrates: the second waits, and finds nothing to do.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": APPLICATION_ID})
         _check(connection, count)
         connection.execute(text("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"))
         laid_out = _lay_out(connection, count or SHARDS)
@@ -123,7 +126,7 @@ def cluster(connection: Connection) -> Cluster | None:
         reached = connection.execute(_REACHED, {"name": row.nodename, "port": row.nodeport}).scalar()
         name = f"{row.nodename}:{row.nodeport}"
         nodes.append(
-            Node(name, reached=bool(reached), coordinator=row.groupid == 0, holds=row.shouldhaveshards)
+            ClusterNode(name, reached=bool(reached), coordinator=row.groupid == 0, holds=row.shouldhaveshards)
         )
     places = connection.execute(_PLACES, {"first": _FIRST})
     return Cluster(
@@ -166,10 +169,10 @@ def _lay_out(connection: Connection, count: int) -> list[str]:
     """Distributes the tables with a space that are not, with all that is in them."""
     tables = list(connection.execute(_LEFT).scalars())
     keys = connection.execute(_KEYS, {"tables": tables}).all()
-    forced = list(connection.execute(_FORCED, {"tables": tables}).scalars())
     for table, name, _ in keys:  # a key to a table that is elsewhere is refused
         _run(connection, f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
-    for table in forced:  # hides the rows from their owner, who is to copy them
+    # Forced, it hides the rows from their owner: now, and whenever Citus moves a shard beside writers.
+    for table in connection.execute(_FORCED).scalars().all():
         _run(connection, f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
     before = _counts(connection, tables)
     if _FIRST in tables:
@@ -187,8 +190,6 @@ def _lay_out(connection: Connection, count: int) -> list[str]:
         _run(connection, f"SELECT truncate_local_data_after_distributing_table('{table}')")
     for table, name, key in keys:
         _run(connection, f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {key}')
-    for table in forced:
-        _run(connection, f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
     return tables
 
 

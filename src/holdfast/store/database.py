@@ -94,10 +94,7 @@ class Database:
             return list(renew(self.engine))
 
     def distribute(self, shards: int | None) -> list[str]:
-        """Spreads the tables of a server over the nodes of a Citus cluster; those that were not there yet.
-
-        Raises: Invalid, Unavailable.
-        """
+        """Spreads a server's tables over its nodes; those that were not. Raises: Invalid, Unavailable."""
         from holdfast.store import citus
 
         with self._closed_on_trouble():

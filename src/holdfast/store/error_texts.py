@@ -22,6 +22,8 @@ _STRANGER = "the server rejected the user or password of the database URL"
 _NOT_THERE = "the database, user or table of the URL does not exist on the server"
 _HELD = "the database is locked by another process: stop it, then try again"
 _DOWN = "the database server is unreachable: start it, then try again; saved data is safe"
+#: What Citus says of a connection to a node that has ended since it was last used.
+LOST_NODE = "failure on connection marked as essential"
 _NODE_DOWN = (
     "the cluster's node that holds this space is unreachable: start it, then try again; saved data is safe"
 )
@@ -29,6 +31,7 @@ _NODE_DOWN = (
 # What SQLite, PostgreSQL and the system say, and what it means for a person. The first match counts.
 _MEANINGS = (
     ("remote node", _NODE_DOWN),
+    (LOST_NODE, _NODE_DOWN),
     ("database or disk is full", _FULL),
     ("no space left", _FULL),
     ("quota exceeded", _FULL),

@@ -1,10 +1,11 @@
 """PostgreSQL as the store: how a server is reached."""
 
-from sqlalchemy import Connection, Engine, create_engine, make_url, text
-from sqlalchemy.engine import URL
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError
 
 from holdfast.errors import Invalid, Unavailable
+from holdfast.store.error_texts import LOST_NODE
 
 # UTC on the wire keeps every time as it was stored, whatever the server's zone. Acknowledged means on disk,
 # even where the server's default says otherwise. Nobody waits for a lock for ever.
@@ -40,8 +41,15 @@ def enter(space: str, connection: Connection) -> None:
 
 
 def beyond_row_security(connection: Connection) -> bool:
-    """Whether the role sees rows of all spaces, whatever it asks for: a superuser, or one with BYPASSRLS."""
-    asked = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+    """Whether the role sees rows of all spaces, whatever it asks for.
+
+    So does a superuser, a role with BYPASSRLS, and on a Citus cluster the owner of the tables.
+    """
+    asked = text(
+        "SELECT rolsuper OR rolbypassrls OR EXISTS (SELECT 1 FROM pg_class WHERE relname = 'heads' "
+        "AND relnamespace = current_schema()::regnamespace AND NOT relforcerowsecurity "
+        "AND pg_has_role(relowner, 'USAGE')) FROM pg_roles WHERE rolname = current_user"
+    )
     return bool(connection.execute(asked).scalar())
 
 
@@ -92,7 +100,7 @@ def open_engine(url: URL) -> Engine:
     Raises: Unavailable, when the driver is not installed.
     """
     try:
-        return create_engine(
+        engine = create_engine(
             url,
             pool_pre_ping=True,
             pool_size=8,
@@ -101,6 +109,14 @@ def open_engine(url: URL) -> Engine:
         )
     except ModuleNotFoundError:
         raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast-memory[postgres]'") from None
+    event.listen(engine, "handle_error", _leave_lost_nodes)
+    return engine
+
+
+def _leave_lost_nodes(context: ExceptionContext) -> None:
+    """Each connection to a coordinator would fail once after a node was restarted; one failure is for all."""
+    if LOST_NODE in str(context.original_exception):
+        context.is_disconnect = True
 
 
 def _options(url: URL) -> str:

@@ -6,7 +6,32 @@ import pytest
 
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
-from holdfast.web.service.background_tasks import Chore, Worker
+from holdfast.web.service.background_tasks import Chore, Worker, vectors
+
+
+def test_a_space_that_can_not_be_worked_on_is_told_once_and_the_others_go_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    worked: list[str] = []
+    away = [True, True, False, True]
+
+    class Opened:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def embed(self, *_: object, **__: object) -> int:
+            worked.append(self.name)
+            if self.name == "lost" and away.pop(0):
+                raise Unavailable("the node is away")
+            return 0
+
+    chore = vectors(lambda: ["lost", "well"], Opened)  # type: ignore[arg-type]
+
+    for _ in range(4):
+        chore(lambda: False)
+
+    assert worked == ["lost", "well"] * 4
+    assert [each.message for each in caplog.records] == ["space lost: the node is away"] * 2
 
 
 def test_a_memory_that_is_away_is_told_once_and_its_return_too(caplog: pytest.LogCaptureFixture) -> None:

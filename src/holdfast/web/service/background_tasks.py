@@ -167,6 +167,7 @@ def reading(names: Names, memories: Open, quiet: Quiet) -> Chore:
 def _in_turn(names: Names, work: Work) -> Chore:
     """Runs a task for each space; a slice continues where the last one ended."""
     left: list[str] = []  # of this round, the next one last
+    told: dict[str, str] = {}  # what was logged of a space that has not worked since
     more = False
 
     def chore(time_up: TimeUp) -> bool:
@@ -175,7 +176,7 @@ def _in_turn(names: Names, work: Work) -> Chore:
             left.extend(sorted(names(), reverse=True))
             more = False
         while left:
-            more = _quietly(left.pop(), time_up, work) or more
+            more = _quietly(left.pop(), time_up, work, told) or more
             if left and time_up():
                 return True
         return more
@@ -183,10 +184,14 @@ def _in_turn(names: Names, work: Work) -> Chore:
     return chore
 
 
-def _quietly(space: str, time_up: TimeUp, work: Work) -> bool:
-    """Logs an error in one space, so that the others continue; it is retried in the next round."""
+def _quietly(space: str, time_up: TimeUp, work: Work, told: dict[str, str]) -> bool:
+    """Logs an error in one space once, so that the others continue; it is retried in the next round."""
     try:
-        return work(space, time_up)
+        more = work(space, time_up)
     except HoldfastError as error:
-        _log.warning("space %s: %s", space, error)
+        if told.get(space) != str(error):
+            _log.warning("space %s: %s", space, error)
+        told[space] = str(error)
         return False
+    told.pop(space, None)
+    return more
