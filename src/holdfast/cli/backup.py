@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -163,7 +164,8 @@ def _verify(call: Call, file: str) -> None:
         if found.ok
         else f"Not verified: {file} can't be restored as it was; make a new backup"
     )
-    answer = {"file": file, "ok": found.ok, "tables": list(found.tables), "damaged": list(found.damaged)}
+    tables = [{**asdict(table), "equal": table.equal} for table in found.tables]
+    answer = {"file": file, "ok": found.ok, "tables": tables, "damaged": list(found.damaged)}
     call.tell("\n".join(map(say.one_line, lines)), answer)
     if not found.ok:
         raise click.exceptions.Exit(1)
