@@ -35,7 +35,7 @@ _NEEDS = {
 @click.option("--keep", type=click.IntRange(min=1), help="Days that can be restored. Default: 7.")
 @on_store
 def backup(call: Call, path: str, **options: object) -> None:
-    """Back up all spaces to one file, or restore them; or copy a SQLite file continuously.
+    """Back up all spaces, once or continuously; verify and restore.
 
     FILE holds all spaces and the hashes of the access tokens. It is safe while the store is in use, written
     atomically and readable by its owner only. Texts are verified by checksum first: if one is damaged, it is
