@@ -237,6 +237,7 @@ def test_a_backup_is_verified_by_a_restore_that_touches_no_store(shell: Shell, f
     assert said.startswith(f"Verified {file}: ")
     assert "restored and equal" in said
     assert told["ok"] is True
+    assert all(table["equal"] and table["backup"]["rows"] > 0 for table in told["tables"])
     assert sorted({table["space"] for table in told["tables"]} - {"default"}, key=str)[::-1] == ["ops", None]
     assert contents(shell) == {"Lives in Lisbon", "Has a dog"}
     assert first
@@ -328,12 +329,14 @@ def test_a_copy_is_verified_and_restored_from_the_command_line(sqlite_shell: She
     with following(Path(sqlite_shell.db.removeprefix("sqlite:///")), folder):
         pass
 
+    doctor = sqlite_shell("doctor").output
     verified = sqlite_shell.says("backup", str(folder), "--verify")
     said = Shell(str(restored), sqlite_shell.clock).says("backup", str(folder), "--restore")
     too_early = Shell(f"{restored}.2", sqlite_shell.clock)(
         "backup", str(folder), "--restore", "--at", "2020-01-01"
     )
 
+    assert "nothing keeps the continuous copy of the database up to date" in doctor
     assert verified.startswith(f"Verified {folder} as of 20")
     assert verified.endswith(": 1 space with 1 memory\n")
     assert said.startswith(f"Restored {restored} as of 20")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import Memories
 from holdfast.store.copy_restore import restore_copy
 from tests.faults.fleet import ALL_WELL, PATIENCE, ROOT, Fleet, plain_check
 from tests.faults.test_killed_writers import WRITERS
@@ -24,11 +25,11 @@ from tests.requirements_ledger import requirement
 
 
 @contextmanager
-def follower(database: Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def follower(database: Path, folder: Path, every: str = "0.1") -> Iterator[subprocess.Popen[str]]:
     """`holdfast backup FOLDER --follow`, once its first snapshot is there."""
     command = [sys.executable, "-m", "holdfast", "--db", str(database), "backup", str(folder), "--follow"]
     process = subprocess.Popen(
-        [*command, "--every", "0.1"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*command, "--every", every], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline().startswith("Copying")
@@ -89,3 +90,28 @@ def test_9_killed_writers_and_3_killed_followers_cost_no_acknowledged_write(tmp_
 @requirement("trust.continuous-copy")
 def test_600_killed_writers_and_3_killed_followers_cost_no_acknowledged_write(tmp_path: Path) -> None:
     survive(tmp_path, kills=600)
+
+
+@pytest.mark.slow
+@requirement("trust.continuous-copy")
+def test_a_follower_that_is_stopped_copies_the_rest_and_one_whose_database_is_replaced_ends(
+    tmp_path: Path,
+) -> None:
+    database, folder = tmp_path / "disk" / "holdfast.db", tmp_path / "copy"
+    with Memories.open(str(database)) as memories:
+        with follower(database, folder, every="60") as stopped:
+            memories.remember("Written just before the stop")
+            stopped.terminate()
+            code = stopped.wait(PATIENCE)
+        expected = list(memories.export())
+        with follower(database, folder) as replaced:
+            shutil.copyfile(database, tmp_path / "other.db")
+            (tmp_path / "other.db").replace(database)
+            told = replaced.communicate(timeout=PATIENCE)[0]
+
+    restore_copy(str(folder), str(tmp_path / "restored.db"))
+    with Memories.open(str(tmp_path / "restored.db")) as memories:
+        assert list(memories.export()) == expected
+    assert code == 0
+    assert replaced.returncode == 3
+    assert "the database file was replaced while it was open" in told

@@ -238,6 +238,27 @@ def test_another_file_in_place_of_the_database_begins_a_new_snapshot(database: P
     assert restored(folder, "restored.db") == expected
 
 
+@requirement("trust.continuous-copy")
+def test_who_writes_into_another_file_in_its_place_adds_nothing_to_the_copy(
+    database: Path, folder: Path, short_log: None
+) -> None:
+    other = database.with_name("other.db")
+    with Memories.open(str(other)) as memories:
+        write(memories, 0, 3)
+    with following(database, folder) as follower:
+        with Memories.open(str(database)) as memories:
+            while not follower.copy.state().emptied:  # type: ignore[union-attr]
+                write(memories, memories.find().total, memories.find().total + 1)
+            expected = list(memories.export())
+        other.replace(database)
+        with Memories.open(str(database)) as memories:
+            write(memories, 100, 160)
+            emptied = sqlite.log_size(database) < 2 * 300_000
+
+    assert emptied
+    assert restored(folder, "restored.db") == expected
+
+
 @requirement("trust.continuous-copy", "trust.export-erase")
 def test_an_erase_during_a_long_snapshot_is_made_up_for_by_the_next_one(
     database: Path, folder: Path, monkeypatch: pytest.MonkeyPatch

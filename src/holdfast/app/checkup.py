@@ -52,7 +52,12 @@ def checkup(
     try:
         mended = _mended(store, embedder, clock) if mend else ()
         spaces, vectors, models = _spaces(store, name)
-        found += [*machine_checks.write_findings(store), *_damage(store), *_clock(store, clock)]
+        found += [
+            *machine_checks.write_findings(store),
+            *machine_checks.copy_findings(store),
+            *_damage(store),
+            *_clock(store, clock),
+        ]
         found += [*_unfinished(vectors), *_settings(), *_directories(store)]
     finally:
         store.close()

@@ -233,3 +233,17 @@ def write_findings(store: Store) -> list[HealthFinding]:
         except HoldfastError:
             continue  # the space was deleted just now
     return []
+
+
+def copy_findings(store: Store) -> list[HealthFinding]:
+    """A continuous copy that nobody keeps up to date."""
+    if store.followed() is not False:
+        return []
+    return [
+        HealthFinding(
+            "problem",
+            "nothing keeps the continuous copy of the database up to date",
+            "start its follower again; it copies what it missed",
+            "`holdfast backup FOLDER --follow` copies what it missed",
+        )
+    ]

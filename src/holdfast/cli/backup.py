@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -34,7 +35,7 @@ _NEEDS = {
 @click.option("--keep", type=click.IntRange(min=1), help="Days that can be restored. Default: 7.")
 @on_store
 def backup(call: Call, path: str, **options: object) -> None:
-    """Back up all spaces to one file, or restore them; or copy a SQLite file continuously.
+    """Back up all spaces, once or continuously; verify and restore.
 
     FILE holds all spaces and the hashes of the access tokens. It is safe while the store is in use, written
     atomically and readable by its owner only. Texts are verified by checksum first: if one is damaged, it is
@@ -163,7 +164,8 @@ def _verify(call: Call, file: str) -> None:
         if found.ok
         else f"Not verified: {file} can't be restored as it was; make a new backup"
     )
-    answer = {"file": file, "ok": found.ok, "tables": list(found.tables), "damaged": list(found.damaged)}
+    tables = [{**asdict(table), "equal": table.equal} for table in found.tables]
+    answer = {"file": file, "ok": found.ok, "tables": tables, "damaged": list(found.damaged)}
     call.tell("\n".join(map(say.one_line, lines)), answer)
     if not found.ok:
         raise click.exceptions.Exit(1)

@@ -104,7 +104,7 @@ def _checksum(data: bytes, order: str, seed: Checksum) -> Checksum:
     import numpy as np  # late: every command opens the store
 
     factors, (a, b, c, d) = _factors(len(data) // 4)
-    first, second = factors @ np.frombuffer(data, f"{order}u4").astype(np.uint32)
+    first, second = factors @ np.frombuffer(data, f"{order}u4").astype(np.uint32, copy=False)
     return (a * seed[0] + b * seed[1] + int(first)) & _MASK, (c * seed[0] + d * seed[1] + int(second)) & _MASK
 
 
