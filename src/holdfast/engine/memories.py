@@ -179,9 +179,8 @@ class Memories:
         Raises: NotFound, for a space that the grant does not reach; it looks like one that is not there.
         """
         grant.require_space(self.space)
-        return Memories(
-            self._ctx, origin=self._origin, session=self._session, project=self._project, grant=grant
-        )
+        ctx = replace(self._ctx, token=grant.token, quota=grant.quota)
+        return Memories(ctx, origin=self._origin, session=self._session, project=self._project, grant=grant)
 
     @property
     def space(self) -> str:

@@ -13,6 +13,7 @@ from datetime import datetime
 from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Draft, Memory, Session
 from holdfast.domain.profile import Profile
+from holdfast.domain.space import NO_QUOTA, Quota
 from holdfast.domain.spend import Caps, Price, Purpose
 from holdfast.engine.ports import (
     BuiltinModel,
@@ -24,6 +25,7 @@ from holdfast.engine.ports import (
     Store,
     Transaction,
 )
+from holdfast.engine.quota import charge
 from holdfast.errors import Conflict, NotFound, Outdated, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -74,6 +76,8 @@ class SpaceContext:
     #: Applies changes of synced files, before each verb.
     arrive: Callable[["SpaceContext"], None] | None = None
     language_models: LanguageModels | None = None  # None: capture by the built-in finder alone
+    token: str | None = None  # the id of the token that calls
+    quota: Quota = NO_QUOTA  # of that token
 
     def now(self) -> datetime:
         return self.clock()
@@ -82,9 +86,15 @@ class SpaceContext:
         """A read transaction: the space as of one moment."""
         return self.store.read(self.space)
 
-    def write(self, *, urgent: bool = False) -> AbstractContextManager[Transaction]:
-        """A write transaction: all changes or none. An `urgent` one goes first: an agent waits for it."""
-        return self.store.write(self.space, urgent=urgent)
+    @contextmanager
+    def write(self, *, urgent: bool = False) -> Iterator[Transaction]:
+        """A write transaction: all changes or none. An `urgent` one goes first: an agent waits for it.
+
+        Raises: QuotaExceeded.
+        """
+        with self.store.write(self.space, urgent=urgent) as tx:
+            yield tx
+            charge(tx, self.token, self.quota)
 
 
 def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:

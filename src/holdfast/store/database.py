@@ -128,6 +128,7 @@ class Database:
                     transaction = self._in(space, connection)
                     yield transaction
                     transaction.ranks.settle()
+                    transaction.usage.settle()
             self.check()  # what was committed into a file without a name is not acknowledged
             self._checkpoint_when_long()
         self._tell_watchers(space)
