@@ -89,7 +89,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         ),
         "mcp": ("serve:mcp", "Run an MCP server on standard input and output"),
         "service": ("service:service", "Start the service at login: install, uninstall, stop, status"),
-        "token": ("service:token", "Manage access tokens: create, list, revoke"),
+        "token": ("tokens:token", "Manage access tokens: create, list, change, rotate, revoke"),
         "telegram": ("telegram:telegram", "Run a Telegram bot that answers /memory"),
     },
     "Other": {

@@ -3,10 +3,9 @@
 The counterpart of `Memories`, which works inside one space.
 """
 
-from dataclasses import replace
 from datetime import timedelta
 from enum import Enum
-from typing import Final, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, METRICS_EVERYWHERE, Grant, needs
@@ -36,13 +35,21 @@ class SpaceLimits(TypedDict, total=False):
     max_bytes: int | None
 
 
+class SpaceChange(SpaceLimits, total=False):
+    """What can be changed of a space."""
+
+    keeps_messages: bool | None
+    access_log: bool | None
+    access_log_days: int | None
+
+
 class TokenLimits(SpaceLimits, total=False):
     """The limits of a token."""
 
     max_requests: int | None  # a minute
 
 
-def changed(quota: Quota, limits: SpaceLimits | TokenLimits) -> Quota:
+def changed(quota: Quota, limits: SpaceLimits) -> Quota:
     """A quota with some of its limits changed."""
     return Quota(
         max_memories=limits.get("max_memories", quota.max_memories),
@@ -107,12 +114,18 @@ class Administration:
         return spaces.set_keeps_messages(name, False, store=self._store)
 
     @needs("admin")
-    def change_space(self, name: str, *, keeps_messages: bool) -> Space:
-        """Sets whether a space stores the messages of its sessions.
+    def change_space(self, name: str, **settings: Unpack[SpaceChange]) -> Space:
+        """Changes settings of a space: what it stores, its quota, its access log. What is not named stays.
 
-        Raises: NotFound.
+        Raises: NotFound, Invalid.
         """
-        return spaces.set_keeps_messages(self._grant.require_space(name), keeps_messages, store=self._store)
+        known = self._store.space(self._grant.require_space(name))
+        quota = changed(known.quota, settings) if known is not None else NO_QUOTA
+        named = {key: value for key, value in settings.items() if value is not None}
+        plain: Any = {
+            key: value for key, value in named.items() if key in spaces.SpaceSettings.__annotations__
+        }
+        return spaces.change_space(name, store=self._store, quota=quota, **plain)
 
     @needs("admin")
     def delete_space(self, name: str) -> Overview:
@@ -170,7 +183,7 @@ class Administration:
 
     @needs("admin")
     def rotate_token(
-        self, token_id: str, *, grace: timedelta = timedelta(), lifetime: timedelta | None | Same = SAME
+        self, token_id: str, *, grace: timedelta = timedelta(), lifetime: timedelta | Same | None = SAME
     ) -> IssuedToken:
         """Gives a token a new secret, and the lifetime that it had; the old secret works for `grace`.
 
@@ -178,9 +191,7 @@ class Administration:
         """
         known = self._token(token_id)
         given = tokens.lifetime_of(known) if isinstance(lifetime, Same) else lifetime
-        return tokens.rotate_token(
-            known, store=self._store, now=self._clock(), grace=grace, lifetime=given
-        )
+        return tokens.rotate_token(known, store=self._store, now=self._clock(), grace=grace, lifetime=given)
 
     @needs("admin")
     def change_token(self, token_id: str, **limits: Unpack[TokenLimits]) -> Token:

@@ -171,7 +171,7 @@ def grant_by_hash(token_hash: str, *, store: Store, now: datetime) -> Grant | No
         until = min(filter(None, (until, token.old_until)))
     if token.expires_at is not None and now >= token.expires_at:
         raise TokenExpired(
-            f"this token expired on {_day(token.expires_at)}: rotate it, or create a new one (token {token.id})"
+            f"this token ({token.id}) expired on {_day(token.expires_at)}: rotate it, or create a new one"
         )
     if token.used_at is None or now - token.used_at >= _NOTED_EVERY:
         with suppress(Unavailable):  # only a record: a full disk must not prevent reading

@@ -45,7 +45,7 @@ class SpaceIntegrity:
         )
 
     def mend(self) -> None:
-        """Mends texts that are kept twice, removes orphans, rebuilds ranks, sums and what the word index lacks.
+        """Mends texts that are kept twice, removes orphans, rebuilds ranks, sums and missing words.
 
         Vectors that are none are dropped; whoever has an embedder makes those of `without_vector`.
         """

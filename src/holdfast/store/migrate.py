@@ -41,7 +41,7 @@ def refuse_unknown(found: str | None, where: str) -> None:
 
 
 def upgrade(engine: Engine, to: str = "head") -> None:
-    """Runs the missing revisions, all of them or none; ranks and sums are made from the tables of the newest."""
+    """Runs the missing revisions, all of them or none; ranks and sums are made with the newest tables."""
     from alembic import command
     from alembic.config import Config
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, ColumnElement, Text, func, select, text, type_coerce
+from sqlalchemy import ColumnElement, Connection, Text, func, select, text, type_coerce
 
 from holdfast.domain.space import Access, Stored
 from holdfast.store.rows import SpaceRows
@@ -58,7 +58,9 @@ class UsageTable(SpaceRows):
     def recount(self) -> None:
         """Makes the sum of the whole space anew, from all of its rows."""
         self._grown = dict.fromkeys(self._grown, 0)
-        texts = [select(table.c.content).where(table.c.space == self._space) for table in (versions, messages)]
+        texts = [
+            select(table.c.content).where(table.c.space == self._space) for table in (versions, messages)
+        ]
         rows = (row for query in texts for row in self._connection.execute(query))
         counted = {"bytes": sum(size(row[0]) for row in rows)}
         counted |= {"memories": self._count(memories), "messages": self._count(messages)}
