@@ -35,7 +35,7 @@ class Access:
     at: datetime
     token: str | None  # its id; None: the user of the machine
     door: str
-    verb: str
+    verb: str  # of `Memories`
     session: str | None = None
     memories: tuple[str, ...] = ()  # ids
     messages: tuple[str, ...] = ()

@@ -9,8 +9,9 @@ from typing import Any, Final, TypedDict, Unpack
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, METRICS_EVERYWHERE, Grant, needs
-from holdfast.domain.space import NO_QUOTA, Quota, Space, Token
+from holdfast.domain.space import NO_QUOTA, Access, Quota, Space, Token
 from holdfast.engine import spaces, stats, tokens
+from holdfast.engine.doors import DOOR
 from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
@@ -122,10 +123,22 @@ class Administration:
         known = self._store.space(self._grant.require_space(name))
         quota = changed(known.quota, settings) if known is not None else NO_QUOTA
         named = {key: value for key, value in settings.items() if value is not None}
-        plain: Any = {
-            key: value for key, value in named.items() if key in spaces.SpaceSettings.__annotations__
-        }
+        plain: Any = {key: value for key, value in named.items() if key not in SpaceLimits.__annotations__}
+        if known is not None and plain.get("access_log", known.access_log) != known.access_log:
+            self._record_switch(name, "on" if plain["access_log"] else "off")
         return spaces.change_space(name, store=self._store, quota=quota, **plain)
+
+    def _record_switch(self, name: str, state: str) -> None:
+        """The access log itself says by whom it was turned on and off."""
+        told = Access(
+            id=self._ids(),
+            at=self._clock(),
+            token=self._grant.token,
+            door=DOOR.get(),
+            verb=f"access_log_{state}",
+        )
+        with self._store.write(name) as tx:
+            tx.accesses.add(told)
 
     @needs("admin")
     def delete_space(self, name: str) -> Overview:

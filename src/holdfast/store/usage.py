@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Text, func, select, text, type_coerce
+from sqlalchemy import ColumnElement, Connection, Text, select, text, type_coerce
 
 from holdfast.domain.space import Access, Stored
 from holdfast.store.rows import SpaceRows
@@ -107,6 +107,5 @@ class AccessTable(SpaceRows):
         """Removes what is older; answers how many."""
         return self._remove(access_log, access_log.c.at < moment)
 
-    def count(self) -> int:
-        found = select(func.count()).select_from(access_log).where(access_log.c.space == self._space)
-        return int(self._connection.execute(found).scalar_one())
+    def any_before(self, moment: datetime) -> bool:
+        return self._is_any(access_log, access_log.c.at < moment)
