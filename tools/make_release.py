@@ -34,7 +34,16 @@ def make_sbom(target: Path) -> None:
     models = [one for one in declared["project"]["dependencies"] if one.startswith("holdfast-")]
     listed = (ROOT / "requirements" / "all.txt").read_text(encoding="utf-8") + "\n".join(models)
     command = [sys.executable, "-m", "cyclonedx_py", "requirements", "-", "--pyproject", "pyproject.toml"]
-    command += ["--mc-type", "application", "--output-reproducible", "--validate", "--sv", "1.6", "-o", str(target)]
+    command += [
+        "--mc-type",
+        "application",
+        "--output-reproducible",
+        "--validate",
+        "--sv",
+        "1.6",
+        "-o",
+        str(target),
+    ]
     subprocess.run(command, cwd=ROOT, input=listed, text=True, check=True, capture_output=True)
 
 
