@@ -7,7 +7,7 @@ STAMPS := $(VENV)/.stamps
 PYTEST := $(BIN)/python -m pytest
 # One more than two cores have to do: a quarter of a test is waiting for a database, a service or an agent.
 PROCESSES ?= 3
-EXTRAS := postgres,multilingual,anthropic,openai,telegram
+EXTRAS := postgres,multilingual,anthropic,openai,telegram,encryption
 CHECKED := src tests tools bench examples
 SHIPPED := pyproject.toml README.md LICENSE $(shell find src weights -type f -not -name "*.pyc")
 WEIGHTS := build/weights

@@ -102,6 +102,8 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def clean(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment without settings, whose home lies in `folder`; for what several tests share too."""
     for name in list(os.environ):
+        if name == "HOLDFAST_KEY_FILE":  # the whole run is on encrypted files
+            continue
         if name.startswith("HOLDFAST_") or name == "CLAUDEOPS_MEMORY_BUDGET":
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "none")  # by words, unless a test asks for meaning

@@ -124,9 +124,14 @@ class Administration:
         quota = changed(known.quota, settings) if known is not None else NO_QUOTA
         named = {key: value for key, value in settings.items() if value is not None}
         plain: Any = {key: value for key, value in named.items() if key not in SpaceLimits.__annotations__}
-        if known is not None and plain.get("access_log", known.access_log) != known.access_log:
-            self._record_switch(name, "on" if plain["access_log"] else "off")
-        return spaces.change_space(name, store=self._store, quota=quota, **plain)
+        was_on = known is not None and known.access_log
+        is_on = plain.get("access_log", was_on)
+        if was_on and not is_on:
+            self._record_switch(name, "off")  # first, or somebody could turn it off without a trace
+        after = spaces.change_space(name, store=self._store, quota=quota, **plain)
+        if is_on and not was_on:
+            self._record_switch(name, "on")
+        return after
 
     def _record_switch(self, name: str, state: str) -> None:
         """The access log itself says by whom it was turned on and off."""

@@ -12,6 +12,7 @@ from holdfast.errors import Conflict, HoldfastError, Unavailable, no_space
 from holdfast.store import migrate, postgres, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
+from holdfast.store.sqlite_driver import encrypts
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
 
@@ -90,6 +91,11 @@ class Database:
 
         with self._closed_on_trouble():
             return list(renew(self.engine))
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether it is a file that is encrypted with a key of ours."""
+        return self.path is not None and encrypts
 
     def where(self) -> str:
         """The place in words, without a password."""
