@@ -8,7 +8,6 @@ import os
 import pkgutil
 import shutil
 import signal
-import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -230,10 +229,11 @@ def own_postgres() -> Iterator[OwnServer]:
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with the current schema, made once."""
     from holdfast.app.wiring import migrate
+    from holdfast.store.sqlite_driver import connect
 
     file = tmp_path_factory.mktemp("template") / "template.db"
     migrate(f"sqlite:///{file}")
-    connection = sqlite3.connect(file)
+    connection = connect(file)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file alone is the database
     connection.close()
     return file

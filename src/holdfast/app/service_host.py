@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from holdfast.app import paths, service_lock, wiring
 from holdfast.app.space_registry import SpaceRegistry
 from holdfast.domain.access import EVERYTHING, Grant
-from holdfast.engine.doors import DOOR
 from holdfast.engine.memories import Memories
 from holdfast.engine.space_context import shown_later
 from holdfast.errors import HoldfastError, Invalid, Unavailable
@@ -42,8 +41,7 @@ def serve_mcp(db: str | None, space: str | None, *, project: str | None, session
     """Speaks MCP on standard input and output until the client is done."""
     from holdfast.agents.mcp import serve
 
-    registry = SpaceRegistry(db, space)
-    DOOR.set("mcp")
+    registry = SpaceRegistry(db, space, door="mcp")
     focus = project or paths.project_of(os.getcwd())
     try:
         serve(lambda: registry.memories().speaking_as("assistant", session=session, project=focus))

@@ -36,7 +36,7 @@ class SpaceLimits(TypedDict, total=False):
     max_bytes: int | None
 
 
-class SpaceChange(SpaceLimits, total=False):
+class SpaceOptions(SpaceLimits, total=False):
     """What can be changed of a space."""
 
     keeps_messages: bool | None
@@ -115,7 +115,7 @@ class Administration:
         return spaces.set_keeps_messages(name, False, store=self._store)
 
     @needs("admin")
-    def change_space(self, name: str, **settings: Unpack[SpaceChange]) -> Space:
+    def change_space(self, name: str, **settings: Unpack[SpaceOptions]) -> Space:
         """Changes settings of a space: what it stores, its quota, its access log. What is not named stays.
 
         Raises: NotFound, Invalid.

@@ -58,9 +58,7 @@ def create_token(
         raise Invalid("a proxy token is for one space: name the space", field="space")
     if "metrics" in scopes and grant.spaces is not None:
         raise Invalid("metrics cover all spaces: a metrics token must be for all spaces", field="space")
-    for space in grant.spaces or ():
-        if store.space(space) is None:
-            raise no_space(space)
+    _check_spaces(grant, store)
     secret, now = _new_secret(), clock()
     token = Token(
         id=ids(),
@@ -75,6 +73,12 @@ def create_token(
     )
     store.tokens.add(token)
     return IssuedToken(token, secret)
+
+
+def _check_spaces(grant: Grant, store: Store) -> None:
+    for space in grant.spaces or ():
+        if store.space(space) is None:
+            raise no_space(space)
 
 
 def rotate_token(

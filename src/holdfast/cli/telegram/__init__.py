@@ -44,7 +44,6 @@ def telegram(call: Call, users: tuple[str, ...], token_file: str | None, api: st
     """
     from holdfast.app.space_registry import SpaceRegistry
     from holdfast.cli.telegram import bot
-    from holdfast.engine.doors import DOOR
 
     allowed = frozenset(_number(each) for given in users for each in given.replace(",", " ").split())
     if not allowed:
@@ -55,9 +54,8 @@ def telegram(call: Call, users: tuple[str, ...], token_file: str | None, api: st
         answers = {"bot": name, "allowed": sorted(allowed)}
         call.tell(f"Running as {name}; allowed users: {', '.join(map(str, sorted(allowed)))}", answers)
 
-    registry = SpaceRegistry(call.db, call.space)
+    registry = SpaceRegistry(call.db, call.space, door="telegram")
     try:
-        DOOR.set("telegram")
         registry.memories()  # what is wrong with the database is said now, not in the first answer
         bot.serve(registry.memories, token=token, users=allowed, api=address, said=said)
     finally:

@@ -209,7 +209,7 @@ Most = Annotated[int, Field(ge=0, le=2**53)]
 Span = Annotated[str, Field(max_length=20)]
 
 
-class Limits(Body):
+class QuotaFields(Body):
     """null: no limit."""
 
     max_memories: Most | None = None
@@ -217,7 +217,7 @@ class Limits(Body):
     max_bytes: Most | None = Field(None, description="Of text: every wording of a memory, every message.")
 
 
-class SpaceChange(Limits):
+class SpaceChange(QuotaFields):
     """What is not named stays."""
 
     keeps_messages: bool | None = None
@@ -225,7 +225,7 @@ class SpaceChange(Limits):
     access_log_days: Annotated[int, Field(ge=1, le=3_650)] | None = None
 
 
-class TokenChange(Limits):
+class TokenChange(QuotaFields):
     """What is not named stays."""
 
     max_requests: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(None, description="A minute.")

@@ -6,9 +6,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 
-from holdfast.app import wiring
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
 
@@ -52,7 +51,7 @@ class CachedGrants:
         admit: Callable[[str], Grant | None],
         *,
         patience: float = PATIENCE,
-        now: Callable[[], datetime] = wiring.utc_now,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._admit = admit
         self._now = now
