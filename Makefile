@@ -7,7 +7,7 @@ STAMPS := $(VENV)/.stamps
 PYTEST := $(BIN)/python -m pytest
 # One more than two cores have to do: a quarter of a test is waiting for a database, a service or an agent.
 PROCESSES ?= 3
-EXTRAS := postgres,multilingual,anthropic,openai,telegram
+EXTRAS := postgres,multilingual,anthropic,openai,telegram,encryption
 CHECKED := src tests tools bench examples
 SHIPPED := pyproject.toml README.md LICENSE $(shell find src weights -type f -not -name "*.pyc")
 WEIGHTS := build/weights
@@ -16,7 +16,7 @@ WEIGHTS := build/weights
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help start install test fast citus agents faults check lint types structure docs format bench bench-full clean
+.PHONY: help start install test fast citus agents faults check lint types structure docs format bench bench-full lock release clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -80,6 +80,17 @@ bench: $(STAMPS)/peers ## Speed and quality beside goals and peers, as one table
 bench-full: $(STAMPS)/peers ## Speed at 10,000, 100,000 and 1,000,000 memories, ours and the floor alone
 	$(BIN)/python -m bench overview --full --json build/bench-full.json
 
+# For every platform and Python that we support. The packages of the built-in models come with the release.
+LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate --no-emit-index-url $(addprefix --no-emit-package holdfast-,embedder finder reader)
+
+lock: $(STAMPS)/release ## What we depend on, with hashes: requirements/base.txt, and all.txt with the extras
+	$(BIN)/$(LOCK) pyproject.toml --output-file requirements/base.txt > /dev/null
+	$(BIN)/$(LOCK) pyproject.toml --all-extras --output-file requirements/all.txt > /dev/null
+
+release: $(STAMPS)/release ## The wheels, their SBOM and their checksums, in dist: docs/release.md
+	$(BIN)/python -m tools.make_release dist
+
 clean: ## Remove what the tasks made, the virtual environment too
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -110,6 +121,10 @@ $(STAMPS)/package: pyproject.toml $(STAMPS)/venv $(WEIGHTS)/ok
 
 $(STAMPS)/test: $(STAMPS)/package
 	$(BIN)/python -m pip install --quiet --group test
+	touch $@
+
+$(STAMPS)/release: pyproject.toml $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
 # A peer that can't be installed is left out, and the table says so.

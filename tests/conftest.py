@@ -8,7 +8,6 @@ import os
 import pkgutil
 import shutil
 import signal
-import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -104,6 +103,8 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def clean(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment without settings, whose home lies in `folder`; for what several tests share too."""
     for name in list(os.environ):
+        if name == "HOLDFAST_KEY_FILE":  # the whole run is on encrypted files
+            continue
         if name.startswith("HOLDFAST_") or name == "CLAUDEOPS_MEMORY_BUDGET":
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "none")  # by words, unless a test asks for meaning
@@ -251,10 +252,11 @@ def own_postgres() -> Iterator[OwnServer]:
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with the current schema, made once."""
     from holdfast.app.wiring import migrate
+    from holdfast.store.sqlite_driver import connect
 
     file = tmp_path_factory.mktemp("template") / "template.db"
     migrate(f"sqlite:///{file}")
-    connection = sqlite3.connect(file)
+    connection = connect(file)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file alone is the database
     connection.close()
     return file

@@ -31,6 +31,7 @@ PUBLIC = {
     "Waiting",
 }
 VERBS = {
+    "access_log",
     "approve",
     "around",
     "proxy_context",

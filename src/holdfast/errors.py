@@ -9,6 +9,8 @@
     ├── Conflict                says something else than before, or than what is known
     │   └── Outdated            it changed since the caller looked
     ├── Forbidden               the caller's token does not allow it
+    │   ├── TokenExpired        it did until some day
+    │   └── QuotaExceeded       nothing more may be stored
     └── Unavailable             the store can't be used now; nothing was lost
         └── NewerSchema         a newer release wrote this store
 
@@ -74,6 +76,14 @@ class Outdated(Conflict):
 
 class Forbidden(HoldfastError):
     """The caller's token does not allow it, whatever is there."""
+
+
+class TokenExpired(Forbidden):
+    """The token was valid until some day, or another secret has taken the place of this one."""
+
+
+class QuotaExceeded(Forbidden):
+    """The space or the token has stored as much as it may; nothing of the call was stored."""
 
 
 class Unavailable(HoldfastError):

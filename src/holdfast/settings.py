@@ -20,6 +20,8 @@ _CARRIED = (
     "HOLDFAST_SPACE",
     "HOLDFAST_EMBEDDER",
     "HOLDFAST_MEMORY_BUDGET",
+    "HOLDFAST_KEY_FILE",
+    "HOLDFAST_KEY_COMMAND",
     "XDG_DATA_HOME",
 )
 #: Dollars that models may cost a space, unless said otherwise.

@@ -83,3 +83,49 @@ def test_an_unknown_token_is_named(ours: Shell) -> None:
 
     assert result.exit_code == 1
     assert "no token 'zzzzzzzz'" in result.output
+
+
+@requirement("trust.tokens.expire", "trust.tokens.rotate")
+def test_a_token_is_made_for_a_time_limited_changed_and_rotated(ours: Shell) -> None:
+    limits = ("--expires", "90d", "--max-requests", "120", "--max-bytes", "1000")
+    made = ours.json("token", "create", "--space", "ours", "--scope", "write", *limits)
+    changed = ours.says("token", "change", made["id"], "--max-memories", "5", "--max-bytes", "none")
+
+    rotated = ours.json("token", "rotate", made["id"], "--grace", "24h")
+    said = ours.says("token", "rotate", made["id"], "--expires", "never")
+
+    assert made["expires_at"].startswith("2026-05-30")
+    assert "120 requests/min, 5 memories" in changed
+    assert rotated["token"] != made["token"]
+    assert rotated["old_until"].startswith("2026-03-02")
+    assert "never expires" in said
+    assert "The old secret no longer works" in said
+    listed = " ".join(ours.says("token", "list").split())
+    assert "120 requests/min" in listed
+    assert "never" in listed
+
+
+def test_without_a_time_a_token_is_made_for_a_year(ours: Shell) -> None:
+    said = ours.says("token", "create", "--space", "ours", "--scope", "read")
+
+    assert "expires on 2027-03-01" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("change", "x"), 2, "nothing to change"),
+        (("change", "x", "--max-memories", "some"), 2, "use a whole number, or none"),
+        (("change", "x", "--max-memories", "5"), 1, "no token 'x'"),
+        (("rotate", "x"), 1, "no token 'x'"),
+        (("rotate", "x", "--grace", "soon"), 1, "such as 24h, 90d or 8w"),
+        (("create", "--all-spaces", "--scope", "read", "--expires", "1y"), 1, "such as 24h, 90d or 8w"),
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused(
+    ours: Shell, arguments: tuple[str, ...], code: int, says: str
+) -> None:
+    result = ours("token", *arguments)
+
+    assert result.exit_code == code
+    assert says in result.output

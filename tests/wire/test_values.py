@@ -204,13 +204,17 @@ def test_other_fields_and_their_order_stay() -> None:
         LINK: "from to kind session created_at",
         STANDING: "service action most hours allowed free_at attempts",
         Overview(SPACE, 1, 2, 3, 4, 5): (
-            "name profile keeps_messages active inactive waiting forgotten sessions created_at"
+            "name profile keeps_messages max_memories max_messages max_bytes access_log access_log_days "
+            "active inactive waiting forgotten sessions stored created_at"
         ),
         SPENT: "calls input_tokens cached_tokens output_tokens dollars calls_without_price",
         SHOWN[0]: "by groups total today daily_cap session_cap stopped",
         SHOWN[1]: "decayed deactivated archived proposed embedded trouble clock_doubt session",
         SHOWN[2]: "decayed deactivated archived proposed clock_doubt",
-        SHOWN[4]: "id name scopes spaces created_at revoked_at used_at",
+        SHOWN[4]: (
+            "id name scopes spaces created_at revoked_at used_at expires_at rotated_at old_until "
+            "max_requests max_memories max_messages max_bytes"
+        ),
     }
     for value, names in expected.items():
         assert list(to_json(value)) == names.split()

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from holdfast.agents import context_files
 from holdfast.agents.context_files import ContextFile
 from holdfast.app import paths
+from holdfast.domain.space import Space
 from holdfast.engine import brief as briefs
 from holdfast.engine.ports import Store, TimeUp
 from holdfast.engine.space_context import SpaceContext, is_shown_later
@@ -48,6 +49,9 @@ class BriefFiles:
             _log.warning("the brief files can't be updated: %s", error)
 
     def _follow(self, space: str, folder: Path | None, contexts: Sequence[ContextFile]) -> None:
+        if folder is not None and self._is_private(self._store.space(space)):
+            _empty_all(folder)
+            folder = None
         changes = self._changes(space)
         shown = _shown(folder) if folder is not None else {}
         for file in _briefs_in(folder) if folder is not None else ():
@@ -76,7 +80,10 @@ class BriefFiles:
         """Rewrites outdated files until the time is up; returns whether there is more to do."""
         if self._are_ours():
             for space in self._store.spaces():
-                if _folder(space.name).is_dir() and self._refresh(space.name, time_up):
+                folder = _folder(space.name)
+                if self._is_private(space):
+                    _empty_all(folder)
+                elif folder.is_dir() and self._refresh(space.name, time_up):
                     return True
         for context in self._contexts():
             if self._written.get(context) != _of(self._changes(context.space), context.project):
@@ -84,6 +91,10 @@ class BriefFiles:
                 if time_up():
                     return True
         return False
+
+    def _is_private(self, space: Space | None) -> bool:
+        """Whether nothing may be read without the database: it is encrypted, or reads are recorded."""
+        return self._store.encrypted or (space is not None and space.access_log)
 
     def _refresh(self, space: str, time_up: TimeUp) -> bool:
         folder, changes = _folder(space), self._changes(space)
@@ -192,6 +203,11 @@ def _shown(folder: Path) -> dict[str, int]:
 
 def _used(file: Path) -> float:
     return file.stat().st_mtime
+
+
+def _empty_all(folder: Path) -> None:
+    for file in _briefs_in(folder):
+        _empty(file)
 
 
 def _empty(file: Path) -> None:

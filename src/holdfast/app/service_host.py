@@ -41,7 +41,7 @@ def serve_mcp(db: str | None, space: str | None, *, project: str | None, session
     """Speaks MCP on standard input and output until the client is done."""
     from holdfast.agents.mcp import serve
 
-    registry = SpaceRegistry(db, space)
+    registry = SpaceRegistry(db, space, door="mcp")
     focus = project or paths.project_of(os.getcwd())
     try:
         serve(lambda: registry.memories().speaking_as("assistant", session=session, project=focus))

@@ -9,6 +9,7 @@ from holdfast.app import paths, wiring
 from holdfast.app.checkup import Checkup, checkup
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.administration import Administration
+from holdfast.engine.doors import DOOR
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import InProcess, Store
 from holdfast.engine.stats import Figures
@@ -20,12 +21,17 @@ from holdfast.settings import Settings
 class SpaceRegistry:
     """The spaces of one database, each opened when first used, with one model for all. Thread-safe.
 
-    In a service that makes vectors in the background no question `waits` for them.
+    In a service that makes vectors in the background no question `waits` for them. Where all calls come by one
+    `door`, the access log is told which.
     """
 
-    def __init__(self, db: str | None = None, space: str | None = None, *, waits: bool = True) -> None:
+    def __init__(
+        self, db: str | None = None, space: str | None = None, *, waits: bool = True, door: str | None = None
+    ) -> None:
         import numpy  # noqa: F401 (now, by one thread: two that import it at once can break it for good)
 
+        if door is not None:
+            DOOR.set(door)
         self._waits = waits
         self._db = db
         self._settings = Settings.read()

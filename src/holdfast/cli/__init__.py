@@ -89,7 +89,8 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         ),
         "mcp": ("serve:mcp", "Run an MCP server on standard input and output"),
         "service": ("service:service", "Start the service at login: install, uninstall, stop, status"),
-        "token": ("service:token", "Manage access tokens: create, list, revoke"),
+        "token": ("tokens:token", "Manage access tokens: create, list, change, rotate, revoke"),
+        "access": ("access:access", "Show who read what, newest first"),
         "telegram": ("telegram:telegram", "Run a Telegram bot that answers /memory"),
     },
     "Other": {

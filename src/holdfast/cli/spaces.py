@@ -7,11 +7,13 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, confirm, on_store, store_options, wrong_usage
+from holdfast.cli.limits import named, quota_options
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
     from holdfast.domain.profile import Profile
+    from holdfast.domain.space import Space
     from holdfast.engine.spaces import Overview
 
 
@@ -67,25 +69,57 @@ def create(call: Call, name: str, profile: str, messages: str | None) -> None:
 @space.command()
 @click.argument("name")
 @_MESSAGES
+@quota_options
+@click.option(
+    "--access-log",
+    metavar="TIME|off",
+    help="Record who reads what, and keep it for so long: 90d. See `holdfast access`.",
+)
 @on_store
-def change(call: Call, name: str, messages: str | None) -> None:
-    """Change the settings of a space.
+def change(call: Call, name: str, messages: str | None, access_log: str | None, **_: int | None) -> None:
+    """Change the settings of a space; what is not named stays.
 
     Without messages, memories can't cite their source messages and recall can't quote them. Messages stored
-    before the change are kept.
+    before the change are kept. A quota limits what the space may hold; what is over it stays.
 
     \b
         holdfast space change ops --messages off
+        holdfast space change ops --max-memories 10000 --max-bytes none
+        holdfast space change ops --access-log 90d
     """
-    from holdfast.engine.spaces import set_keeps_messages
+    from holdfast.engine.administration import Administration
 
-    if messages is None:
-        raise wrong_usage("nothing to change: add --messages on or --messages off")
+    changes = named()
+    if messages is not None:
+        changes["keeps_messages"] = messages == "on"
+    if access_log is not None:
+        changes |= _logging(access_log)
+    if not changes:
+        raise wrong_usage("nothing to change: add --messages, --max-memories, --max-bytes or --access-log")
     with call.store() as store:
-        changed = set_keeps_messages(name, messages == "on", store=store)
-    told = "stores" if changed.keeps_messages else "no longer stores"
-    answer = {"space": {"name": changed.name, "keeps_messages": changed.keeps_messages}}
-    call.tell(f"Space {changed.name} {told} messages", answer)
+        changed = Administration(store, clock=call.time()).change_space(name, **changes)
+    call.tell(f"Space {changed.name}: {_settings(changed)}", {"space": changed})
+
+
+def _logging(asked: str) -> dict[str, bool | int]:
+    """What --access-log sets."""
+    from holdfast.engine.tokens import duration
+
+    if asked == "off":
+        return {"access_log": False}
+    days = duration(asked, "access-log").days
+    if not days:
+        raise Invalid("access-log: keep it for at least 1d, or off", field="access-log")
+    return {"access_log": True, "access_log_days": days}
+
+
+def _settings(found: "Space") -> str:
+    quota = found.quota
+    most = {"memories": quota.max_memories, "messages": quota.max_messages, "bytes": quota.max_bytes}
+    limits = ", ".join(f"{limit:,} {what}" for what, limit in most.items() if limit is not None)
+    log = f"kept for {say.count(found.access_log_days, 'day')}" if found.access_log else "off"
+    stored = "stored" if found.keeps_messages else "not stored"
+    return f"messages {stored}; quota: {limits or 'none'}; access log: {log}"
 
 
 def _profile_text(file: str) -> str:
@@ -192,7 +226,9 @@ def _described(found: "Overview", profile: "Profile") -> str:
         f"deletion: {policy.removal}",
         f"  decay      {fades}",
         f"  brief      {block.layout}, {block.budget:,} tokens",
-        f"  messages   {'stored and searched' if found.space.keeps_messages else 'not stored'}",
+        f"  settings   {_settings(found.space)}",
+        f"  holds      {found.stored.memories:,} memories, {found.stored.messages:,} messages, "
+        f"{found.stored.bytes:,} bytes of text",
         "  categories",
     ]
     for category in profile.categories:

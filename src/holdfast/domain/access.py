@@ -1,10 +1,12 @@
 """Access control: a grant is a set of scopes for some or all spaces."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import wraps
 from typing import Concatenate, Final, Literal, ParamSpec, Protocol, TypeVar, get_args
 
+from holdfast.domain.space import NO_QUOTA, Quota
 from holdfast.errors import Forbidden, Invalid, no_space
 
 Scope = Literal["read", "write", "proxy", "metrics", "admin"]
@@ -32,7 +34,10 @@ class Grant:
 
     scopes: frozenset[Scope]
     spaces: tuple[str, ...] | None = None  # None: all spaces, including future ones
-    token: str | None = None  # the id of the token that carries it; for the log
+    token: str | None = None  # the id of the token that carries it; for the logs
+    until: datetime | None = field(default=None, compare=False)  # when the token expires
+    max_requests: int | None = field(default=None, compare=False)  # a minute
+    quota: Quota = field(default=NO_QUOTA, compare=False)  # what it may add to each space
 
     @classmethod
     def of(cls, *scopes: str, spaces: tuple[str, ...] | None = None, token: str | None = None) -> "Grant":

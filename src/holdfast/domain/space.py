@@ -3,6 +3,42 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """The most that may be stored; None: no limit."""
+
+    max_memories: int | None = None
+    max_messages: int | None = None
+    max_bytes: int | None = None  # of text: every wording of a memory, and every message
+
+
+NO_QUOTA: Final = Quota()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """How much is stored, in a space or by a token."""
+
+    memories: int = 0
+    messages: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One read of a space: who, when, through which door, and what was shown. Never the text."""
+
+    id: str
+    at: datetime
+    token: str | None  # its id; None: the user of the machine
+    door: str
+    verb: str  # of `Memories`
+    session: str | None = None
+    memories: tuple[str, ...] = ()  # ids
+    messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +51,9 @@ class Space:
     key: str
     keeps_messages: bool = True  # false: messages are not stored
     created_at: datetime
+    quota: Quota = NO_QUOTA
+    access_log: bool = False  # whether reads are recorded
+    access_log_days: int = 90  # how long they are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +68,12 @@ class Token:
     created_at: datetime
     revoked_at: datetime | None = None
     used_at: datetime | None = None  # about when it was last shown
+    expires_at: datetime | None = None  # None: never
+    rotated_at: datetime | None = None  # when it got its present secret, if not the first
+    old_hash: str | None = None  # of the secret before, which works until `old_until`
+    old_until: datetime | None = None
+    max_requests: int | None = None  # a minute, at each instance of the service; None: no limit
+    quota: Quota = NO_QUOTA  # for each space: what it may add
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

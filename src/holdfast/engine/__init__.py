@@ -3,7 +3,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     # fmt: off
     from holdfast.engine import (  # noqa: I001  # one list
-        archive as archive, audit as audit, brief as brief, cache_report as cache_report,
+        access_log as access_log, archive as archive, audit as audit, brief as brief,
+        cache_report as cache_report,
         capture as capture, changes as changes, context as context, dialogues as dialogues,
         embedding as embedding, erase as erase, events as events, find as find, forget as forget,
         imports as imports, inbox as inbox, jobs as jobs, left_open as left_open, link as link, look as look,

@@ -3,15 +3,64 @@
 The counterpart of `Memories`, which works inside one space.
 """
 
+from datetime import timedelta
+from enum import Enum
+from typing import Any, Final, TypedDict, Unpack
+
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, METRICS_EVERYWHERE, Grant, needs
-from holdfast.domain.space import Space, Token
+from holdfast.domain.space import NO_QUOTA, Access, Quota, Space, Token
 from holdfast.engine import spaces, stats, tokens
+from holdfast.engine.doors import DOOR
 from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
-from holdfast.engine.tokens import IssuedToken
+from holdfast.engine.tokens import LIFETIME, IssuedToken
 from holdfast.errors import NotFound
+
+
+class Same(Enum):
+    """Stands for a value that stays as it is."""
+
+    SAME = "same"
+
+
+SAME: Final = Same.SAME
+
+
+class SpaceLimits(TypedDict, total=False):
+    """The limits of a space; None: no limit."""
+
+    max_memories: int | None
+    max_messages: int | None
+    max_bytes: int | None
+
+
+class SpaceOptions(SpaceLimits, total=False):
+    """What can be changed of a space."""
+
+    keeps_messages: bool | None
+    access_log: bool | None
+    access_log_days: int | None
+
+
+class TokenLimits(SpaceLimits, total=False):
+    """The limits of a token."""
+
+    max_requests: int | None  # a minute
+
+
+def changed(quota: Quota, limits: SpaceLimits) -> Quota:
+    """A quota with some of its limits changed."""
+    return Quota(
+        max_memories=limits.get("max_memories", quota.max_memories),
+        max_messages=limits.get("max_messages", quota.max_messages),
+        max_bytes=limits.get("max_bytes", quota.max_bytes),
+    )
+
+
+def _no_token(token_id: str) -> NotFound:
+    return NotFound(f"there is no token {token_id!r}", command="see `holdfast token list`")
 
 
 class Administration:
@@ -66,12 +115,35 @@ class Administration:
         return spaces.set_keeps_messages(name, False, store=self._store)
 
     @needs("admin")
-    def change_space(self, name: str, *, keeps_messages: bool) -> Space:
-        """Sets whether a space stores the messages of its sessions.
+    def change_space(self, name: str, **settings: Unpack[SpaceOptions]) -> Space:
+        """Changes settings of a space: what it stores, its quota, its access log. What is not named stays.
 
-        Raises: NotFound.
+        Raises: NotFound, Invalid.
         """
-        return spaces.set_keeps_messages(self._grant.require_space(name), keeps_messages, store=self._store)
+        known = self._store.space(self._grant.require_space(name))
+        quota = changed(known.quota, settings) if known is not None else NO_QUOTA
+        named = {key: value for key, value in settings.items() if value is not None}
+        plain: Any = {key: value for key, value in named.items() if key not in SpaceLimits.__annotations__}
+        was_on = known is not None and known.access_log
+        is_on = plain.get("access_log", was_on)
+        if was_on and not is_on:
+            self._record_switch(name, "off")  # first, or somebody could turn it off without a trace
+        after = spaces.change_space(name, store=self._store, quota=quota, **plain)
+        if is_on and not was_on:
+            self._record_switch(name, "on")
+        return after
+
+    def _record_switch(self, name: str, state: str) -> None:
+        """The access log itself says by whom it was turned on and off."""
+        told = Access(
+            id=self._ids(),
+            at=self._clock(),
+            token=self._grant.token,
+            door=DOOR.get(),
+            verb=f"access_log_{state}",
+        )
+        with self._store.write(name) as tx:
+            tx.accesses.add(told)
 
     @needs("admin")
     def delete_space(self, name: str) -> Overview:
@@ -98,9 +170,15 @@ class Administration:
 
     @needs("admin")
     def create_token(
-        self, *scopes: str, spaces: tuple[str, ...] | None = None, name: str | None = None
+        self,
+        *scopes: str,
+        spaces: tuple[str, ...] | None = None,
+        name: str | None = None,
+        lifetime: timedelta | None = LIFETIME,
+        max_requests: int | None = None,
+        quota: Quota = NO_QUOTA,
     ) -> IssuedToken:
-        """Creates a token for spaces that the grant covers.
+        """Creates a token for spaces that the grant covers; without a `lifetime` it never expires.
 
         Raises: Forbidden, Invalid, NotFound.
         """
@@ -110,7 +188,41 @@ class Administration:
         for space in spaces or ():
             self._grant.require_space(space)
         return tokens.create_token(
-            store=self._store, clock=self._clock, ids=self._ids, scopes=scopes, spaces=spaces, name=name
+            store=self._store,
+            clock=self._clock,
+            ids=self._ids,
+            scopes=scopes,
+            spaces=spaces,
+            name=name,
+            lifetime=lifetime,
+            max_requests=max_requests,
+            quota=quota,
+        )
+
+    @needs("admin")
+    def rotate_token(
+        self, token_id: str, *, grace: timedelta = timedelta(), lifetime: timedelta | Same | None = SAME
+    ) -> IssuedToken:
+        """Gives a token a new secret, and the lifetime that it had; the old secret works for `grace`.
+
+        Raises: NotFound; Conflict, for a revoked one.
+        """
+        known = self._token(token_id)
+        given = tokens.lifetime_of(known) if isinstance(lifetime, Same) else lifetime
+        return tokens.rotate_token(known, store=self._store, now=self._clock(), grace=grace, lifetime=given)
+
+    @needs("admin")
+    def change_token(self, token_id: str, **limits: Unpack[TokenLimits]) -> Token:
+        """Changes limits of a token; None removes one, what is not named stays.
+
+        Raises: NotFound, Invalid.
+        """
+        known = self._token(token_id)
+        return tokens.limited(
+            known,
+            store=self._store,
+            max_requests=limits.get("max_requests", known.max_requests),
+            quota=changed(known.quota, limits),
         )
 
     @needs("admin")
@@ -119,11 +231,16 @@ class Administration:
 
         Raises: NotFound.
         """
-        known = {token.id for token in self.tokens()}
-        ended = self._store.tokens.revoke(token_id, self._clock()) if token_id in known else None
+        ended = self._store.tokens.revoke(self._token(token_id).id, self._clock())
         if ended is None:
-            raise NotFound(f"there is no token {token_id!r}", command="see `holdfast token list`")
+            raise _no_token(token_id)
         return ended
+
+    def _token(self, token_id: str) -> Token:
+        found = next((token for token in self.tokens() if token.id == token_id), None)
+        if found is None:
+            raise _no_token(token_id)
+        return found
 
     def _covers(self, names: tuple[str, ...] | None) -> bool:
         if self._grant.spaces is None:

@@ -27,7 +27,7 @@ from holdfast.engine.reading_queue import (
 )
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext, existing_session
-from holdfast.errors import Conflict, Invalid, Unavailable
+from holdfast.errors import Conflict, Invalid, QuotaExceeded, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
 from holdfast.language.extract import FoundDraft, findings, key, news_of, takes_back
 
@@ -106,6 +106,9 @@ def _done(job: Job, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp = lambda: F
                 return whole
             if not more:
                 return whole
+    except QuotaExceeded as full:
+        jobs.wait_for_room(job, full, ctx=ctx)
+        return whole
     except Unavailable as trouble:
         jobs.fail(job, str(trouble), ctx=ctx)
         raise

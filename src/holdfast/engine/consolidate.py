@@ -26,7 +26,7 @@ from holdfast.engine.forget import bury
 from holdfast.engine.intake import sanitize
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Conflict, Invalid
+from holdfast.errors import Conflict, Invalid, QuotaExceeded
 from holdfast.language.comparison import Statement, Verdict
 from holdfast.language.consolidation import Proposal, duplicate, may_be_one, outdated, pair_id, united
 from holdfast.language.judge import NO_MODEL
@@ -50,10 +50,13 @@ def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
         if proposal is None:
             yield []
             continue
-        with ctx.write() as tx:
-            if is_full(tx):
-                return  # the mark is not moved, so the rest is found the next time
-            made = propose(proposal, tx, ctx, began)
+        try:
+            with ctx.write() as tx:
+                if is_full(tx):
+                    return  # the mark is not moved, so the rest is found the next time
+                made = propose(proposal, tx, ctx, began)
+        except QuotaExceeded:
+            return
         yield made
     with ctx.write() as tx:
         mark(KIND, began.isoformat(), tx, began)

@@ -12,11 +12,12 @@ from holdfast.domain.jobs import Job, JobState
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Invalid
+from holdfast.errors import Invalid, QuotaExceeded
 
 LEASE = timedelta(minutes=5)
 MOST_ATTEMPTS = 5
 _FIRST_PAUSE = timedelta(seconds=30)  # doubled with each failure
+_FULL = timedelta(hours=1)
 _MOST_ERROR = 2_000
 _LONGEST_WAIT = 3_600.0  # seconds, even if a server asks for more
 
@@ -80,6 +81,11 @@ def put_off(job: Job, until: datetime, reason: str | None, *, ctx: SpaceContext)
         if still_ours(tx, job):
             later = replace(job, state="queued", attempts=job.attempts - 1, due_at=until, leased_until=None)
             tx.jobs.save(replace(later, error=safe(reason)[:_MOST_ERROR] if reason else None))
+
+
+def wait_for_room(job: Job, full: QuotaExceeded, *, ctx: SpaceContext) -> None:
+    """Postpones a job that could not store its results; it continues when there is room again."""
+    put_off(job, ctx.now() + _FULL, str(full), ctx=ctx)
 
 
 def note(job: Job, payload: Mapping[str, Any], *, ctx: SpaceContext) -> Job | None:

@@ -18,6 +18,7 @@ from holdfast.domain.access import EVERYTHING, Grant, needs
 from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
 from holdfast.domain.memory import Draft, Origin, Revision, Source
 from holdfast.domain.query import EVERY_SESSION, Filter, Query, SessionFilter
+from holdfast.engine.doors import shows
 from holdfast.engine.ports import BuiltinModel, Clock, Embedder, NewId, Quiet, Store, TimeUp, never_quiet
 from holdfast.engine.space_context import LanguageModels, SpaceContext
 from holdfast.errors import HoldfastError
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
     from holdfast.domain.outcomes import Outcome, Waiting
     from holdfast.domain.profile import Profile
     from holdfast.domain.query import EventFields, Group, ListFields, MemoryCursor, QueryFields, TimeCursor
+    from holdfast.domain.space import Access
     from holdfast.domain.spend import GroupedBy, SpendReport
+    from holdfast.engine.access_log import AccessFields
     from holdfast.engine.audit import Audit
     from holdfast.engine.brief import Brief
     from holdfast.engine.cache_report import CacheReport
@@ -179,9 +182,8 @@ class Memories:
         Raises: NotFound, for a space that the grant does not reach; it looks like one that is not there.
         """
         grant.require_space(self.space)
-        return Memories(
-            self._ctx, origin=self._origin, session=self._session, project=self._project, grant=grant
-        )
+        ctx = replace(self._ctx, token=grant.token, quota=grant.quota)
+        return Memories(ctx, origin=self._origin, session=self._session, project=self._project, grant=grant)
 
     @property
     def space(self) -> str:
@@ -302,6 +304,7 @@ class Memories:
         return engine.split.split(memory_id, number, ctx=self._synced, source=self._source())
 
     @needs("read")
+    @shows
     def erasure(self, *memory_ids: str) -> Erasure:
         """Previews what erasing would remove."""
         return engine.erase.erasure(memory_ids, ctx=self._synced)
@@ -332,11 +335,13 @@ class Memories:
         return engine.undo.undo_session(session_id, ctx=self._synced, source=self._source())
 
     @needs("read")
+    @shows
     def undo_session_preview(self, session_id: str) -> Undone:
         """What `undo_session` would take back, and what would stay; nothing is changed."""
         return engine.undo.undoing(session_id, ctx=self._synced)
 
     @needs("admin")
+    @shows
     def export(self) -> Iterator[str]:
         """Exports the whole space as JSON lines."""
         with self._synced.read() as tx:
@@ -373,16 +378,19 @@ class Memories:
     # ------------------------------------------------------------------------------------------------- inbox
 
     @needs("read")
+    @shows
     def inbox(self) -> list[Item]:
         """Memories waiting for review, oldest first."""
         return engine.inbox.inbox(ctx=self._synced)
 
     @needs("read")
+    @shows
     def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> ReviewPage:
         """What waits for a person, oldest first, with its origin and the known ones beside it."""
         return engine.inbox.review(ctx=self._synced, limit=limit, after=after)
 
     @needs("read")
+    @shows
     def review_items(self, *memory_ids: str) -> list[ReviewItem]:
         """What a decision about these waiting memories would change."""
         return engine.inbox.review_items(memory_ids, ctx=self._synced)
@@ -400,6 +408,7 @@ class Memories:
     # -------------------------------------------------------------------------------------- finding memories
 
     @needs("read")
+    @shows
     def find(self, where: Filter | None = None, **listing: Unpack[ListFields]) -> Page:
         """The memories that `where` admits, now or as they were believed at a past moment.
 
@@ -427,21 +436,25 @@ class Memories:
             return tx.journal.last()
 
     @needs("read")
+    @shows
     def linked(self, memory_id: str) -> list[tuple[Link, Memory]]:
         """The links of a memory with what stands at their other ends."""
         return engine.find.linked(memory_id, ctx=self._synced)
 
     @needs("read")
+    @shows
     def show(self, memory_id: str) -> Details:
         """One memory with its versions and links; also a deleted one that can be restored."""
         return engine.find.show(memory_id, ctx=self._synced)
 
     @needs("read")
+    @shows
     def why(self, memory_id: str) -> Story:
         """The source of a memory, its changes of confidence, and the prompts it was used in."""
         return engine.find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
 
     @needs("read")
+    @shows
     def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
         """Searches memories and messages, best match first.
 
@@ -451,6 +464,7 @@ class Memories:
         return engine.recall.recall(self._query(query, fields), ctx=self._synced)
 
     @needs("read")
+    @shows
     def look(
         self,
         query: str,
@@ -468,6 +482,7 @@ class Memories:
         return engine.look.look(asked, ctx=self._synced, budget=budget)
 
     @needs("read")
+    @shows
     def brief(
         self, *, project: str | None = None, subject: str | None = None, budget: int | None = None
     ) -> Brief:
@@ -478,6 +493,7 @@ class Memories:
         )
 
     @needs("read")
+    @shows
     def context(self, said: Sequence[NewMessage | str], **fields: Unpack[ContextFields]) -> Context:
         """Memories that help with the last message, as a block for a prompt; none that the session was shown.
 
@@ -488,6 +504,7 @@ class Memories:
         return engine.context.context(said, ctx=self._synced, session=self._session, **fields)
 
     @needs("read")
+    @shows
     def delta(self, *, budget: int = DELTA_BUDGET) -> str:
         """What others added since the brief of the session; each addition once."""
         if self._session is None:
@@ -541,11 +558,13 @@ class Memories:
         return engine.session_names.name_session(session_id, name, ctx=self._synced)
 
     @needs("read")
+    @shows
     def session_story(self, session_id: str, *, first: int = 1, limit: int = 100) -> SessionStory:
         """What was said in a session from message `first` on, what it was given, and what it wrote."""
         return engine.session_story.session_story(session_id, ctx=self._synced, first=first, limit=limit)
 
     @needs("read")
+    @shows
     def session(self, session_id: str) -> Conversation:
         """One session and what was said in it."""
         return engine.sessions.conversation(session_id, ctx=self._synced)
@@ -559,11 +578,13 @@ class Memories:
         return engine.cache_report.cache_report(session_ids, ctx=self._synced, limit=limit)
 
     @needs("read")
+    @shows
     def message(self, message_id: str) -> Message:
         """One message, as first received."""
         return engine.sessions.message(message_id, ctx=self._synced)
 
     @needs("read")
+    @shows
     def around(self, message_id: str, *, reach: int = 2) -> list[Message]:
         """A message between those that were said before and after it."""
         return engine.sessions.around(message_id, ctx=self._synced, reach=reach)
@@ -641,6 +662,7 @@ class Memories:
         )
 
     @needs("proxy")
+    @shows
     def proxy_context(
         self,
         dialogue: Dialogue,
@@ -701,6 +723,7 @@ class Memories:
         return engine.spaces.overview(self.space, store=self._synced.store)
 
     @needs("read")
+    @shows
     def stats(self) -> Stats:
         """The space in figures: growth, kinds, belief, use, capture and jobs."""
         return engine.stats.stats(ctx=self._synced)
@@ -750,11 +773,13 @@ class Memories:
         return engine.tend.upkeep(ctx=self._synced)
 
     @needs("read")
+    @shows
     def tend_preview(self) -> Preview:
         """What upkeep would do now; changes nothing."""
         return engine.tend.preview(ctx=self._synced)
 
     @needs("read")
+    @shows
     def audit(self, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
         """What is junk or may become it, with ids and what to do; `seen` hears how far it is."""
         return engine.audit.audit(ctx=self._synced, seen=seen)
@@ -812,9 +837,18 @@ class Memories:
         """Recent actions on services, and whether another one is allowed."""
         return engine.events.cooldowns(ctx=self._synced, service=service)
 
+    @needs("admin")
+    def access_log(self, **wanted: Unpack[AccessFields]) -> list[Access]:
+        """Who read what, newest first, where the space records it.
+
+        `wanted` is memory (an id that was shown), token, door, since, and limit (default: 100).
+        """
+        return engine.access_log.listed(ctx=self._ctx, **wanted)
+
     # ------------------------------------------------------------------------------------- memories as files
 
     @needs("read")
+    @shows
     def files(self) -> list[FileEntry]:
         """The memories as files, by path."""
         from holdfast.files import verbs
@@ -822,6 +856,7 @@ class Memories:
         return verbs.listed(ctx=self._synced)
 
     @needs("read")
+    @shows
     def file(self, path: str) -> FileText:
         """One file: its whole text, and the memory behind it."""
         from holdfast.files import verbs
@@ -829,6 +864,7 @@ class Memories:
         return verbs.read(path, ctx=self._synced)
 
     @needs("read")
+    @shows
     def file_index(self) -> str:
         """The index of all files, as MEMORY.md has it."""
         from holdfast.files import verbs

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         TimeCursor,
     )
     from holdfast.domain.ranking import Wording
-    from holdfast.domain.space import Bound, FileRow, Space, Token
+    from holdfast.domain.space import Access, Bound, FileRow, Space, Stored, Token
     from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
     from holdfast.language.comparison import Statement, Verdict
     from holdfast.language.model_call import ModelAnswer, ModelPrompt
@@ -400,6 +400,31 @@ class FileRows(Protocol):
     def unbind(self) -> None: ...
 
 
+class UsageRows(Protocol):
+    """How much the space holds, kept by every write."""
+
+    def settle(self, token: str | None = None) -> tuple[Stored, Stored, Stored] | None: ...
+    def total(self) -> Stored: ...
+    def recount(self) -> None: ...
+
+
+class AccessRows(Protocol):
+    """Who read what."""
+
+    def add(self, access: Access) -> None: ...
+    def latest(
+        self,
+        limit: int,
+        *,
+        memory: str | None = None,
+        token: str | None = None,
+        door: str | None = None,
+        since: datetime | None = None,
+    ) -> list[Access]: ...
+    def drop_before(self, moment: datetime) -> int: ...
+    def any_before(self, moment: datetime) -> bool: ...
+
+
 class Dump(Protocol):
     """Tables of a space as plain rows, for export, import and backup."""
 
@@ -449,6 +474,8 @@ class Transaction(Protocol):
     files: FileRows
     dump: Dump
     integrity: Integrity
+    usage: UsageRows
+    accesses: AccessRows
 
 
 class TokenRows(Protocol):
@@ -459,6 +486,7 @@ class TokenRows(Protocol):
     def rows(self) -> list[dict[str, Any]]: ...
     def insert(self, row: dict[str, Any]) -> bool: ...
     def by_hash(self, secret_hash: str) -> Token | None: ...
+    def save(self, token: Token) -> None: ...
     def revoke(self, token_id: str, now: datetime) -> Token | None: ...
     def used(self, token_id: str, now: datetime) -> None: ...
 
@@ -468,6 +496,8 @@ class Store(Protocol):
 
     @property
     def tokens(self) -> TokenRows: ...
+    @property
+    def encrypted(self) -> bool: ...
     def read(self, space: str) -> AbstractContextManager[Transaction]: ...
     def write(self, space: str, *, urgent: bool = False) -> AbstractContextManager[Transaction]: ...
     def spaces(self) -> list[Space]: ...

@@ -24,7 +24,7 @@ from holdfast.engine.quote_rules import deleted_from
 from holdfast.engine.reading_queue import READING, cited
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Conflict, Invalid, Unavailable
+from holdfast.errors import Conflict, Invalid, QuotaExceeded, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, sources
 from holdfast.language.extract import captured_project, key
 from holdfast.language.model_answer import Fact, extract_prompt, facts_in, gate_answer, gate_prompt, states
@@ -83,6 +83,9 @@ def read_due(
     except ModelTrouble as trouble:
         jobs.fail(job, str(trouble), ctx=ctx, wait=trouble.wait)
         return ChunkResult(session=session_id, trouble=str(trouble))
+    except QuotaExceeded as full:
+        jobs.wait_for_room(job, full, ctx=ctx)
+        return ChunkResult(session=session_id, trouble=str(full))
     except Unavailable as trouble:
         jobs.fail(job, str(trouble), ctx=ctx)
         return ChunkResult(session=session_id, trouble=str(trouble))

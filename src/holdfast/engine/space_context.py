@@ -6,13 +6,14 @@ Also the language models of a space with their instructions and limits; all are 
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Draft, Memory, Session
 from holdfast.domain.profile import Profile
+from holdfast.domain.space import NO_QUOTA, Quota
 from holdfast.domain.spend import Caps, Price, Purpose
 from holdfast.engine.ports import (
     BuiltinModel,
@@ -24,9 +25,15 @@ from holdfast.engine.ports import (
     Store,
     Transaction,
 )
+from holdfast.engine.quota import charge
 from holdfast.errors import Conflict, NotFound, Outdated, Unavailable
 
 _log = logging.getLogger(__name__)
+
+
+#: By thread: whether others write its changes to files, whether there was one, and whether the space of its
+#: last transaction keeps an access log.
+_THREAD = threading.local()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +81,29 @@ class SpaceContext:
     #: Applies changes of synced files, before each verb.
     arrive: Callable[["SpaceContext"], None] | None = None
     language_models: LanguageModels | None = None  # None: capture by the built-in finder alone
+    token: str | None = None  # the id of the token that calls
+    quota: Quota = NO_QUOTA  # of that token
 
     def now(self) -> datetime:
         return self.clock()
 
-    def read(self) -> AbstractContextManager[Transaction]:
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
         """A read transaction: the space as of one moment."""
-        return self.store.read(self.space)
+        with self.store.read(self.space) as tx:
+            _THREAD.logs = tx.space.access_log
+            yield tx
 
-    def write(self, *, urgent: bool = False) -> AbstractContextManager[Transaction]:
-        """A write transaction: all changes or none. An `urgent` one goes first: an agent waits for it."""
-        return self.store.write(self.space, urgent=urgent)
+    @contextmanager
+    def write(self, *, urgent: bool = False) -> Iterator[Transaction]:
+        """A write transaction: all changes or none. An `urgent` one goes first: an agent waits for it.
+
+        Raises: QuotaExceeded.
+        """
+        with self.store.write(self.space, urgent=urgent) as tx:
+            _THREAD.logs = tx.space.access_log
+            yield tx
+            charge(tx, self.token, self.quota)
 
 
 def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:
@@ -153,10 +172,6 @@ def refuse_taken_name(known: Draft | Memory, memory_id: str, tx: Transaction, ct
             )
 
 
-#: By thread: whether others write its changes to files, and whether there was one.
-_THREAD = threading.local()
-
-
 @contextmanager
 def shown_later() -> Iterator[Callable[[], bool]]:
     """Within it, this thread doesn't write its changes to files; returns whether there was a change.
@@ -176,6 +191,18 @@ def is_shown_later(*, changed: bool = False) -> bool:
     if later and changed:
         _THREAD.changed = True
     return later
+
+
+@contextmanager
+def is_logged(ctx: SpaceContext) -> Iterator[Callable[[], bool]]:
+    """Around a verb: returns whether its space keeps an access log, as its transactions have read anyway."""
+    _THREAD.logs = None
+    yield lambda: _keeps_log(ctx) if _THREAD.logs is None else bool(_THREAD.logs)
+
+
+def _keeps_log(ctx: SpaceContext) -> bool:
+    space = ctx.store.space(ctx.space)
+    return space is not None and space.access_log
 
 
 @contextmanager

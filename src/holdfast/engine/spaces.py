@@ -1,18 +1,32 @@
 """Spaces: created with a profile, listed, deleted."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypedDict, Unpack
 
 from holdfast.domain.memory import STATES
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.domain.space import Space
+from holdfast.domain.space import Quota, Space, Stored
 from holdfast.engine.ports import Clock, Store
+from holdfast.engine.quota import checked
 from holdfast.errors import Invalid, NotFound
 from holdfast.profiles import BUILT_IN, built_in, parse
 
 DEFAULT = "default"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+_MOST_DAYS = 3_650
+
+
+class SpaceSettings(TypedDict, total=False):
+    """What can be changed of a space."""
+
+    keeps_messages: bool
+    quota: Quota
+    access_log: bool
+    access_log_days: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +39,7 @@ class Overview:
     waiting: int
     forgotten: int
     sessions: int
+    stored: Stored = field(default_factory=Stored)
 
 
 def create_space(
@@ -56,7 +71,18 @@ def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
 
     Raises: NotFound.
     """
-    space = replace(_existing(name, store), keeps_messages=keeps)
+    return change_space(name, store=store, keeps_messages=keeps)
+
+
+def change_space(name: str, *, store: Store, **changed: Unpack[SpaceSettings]) -> Space:
+    """Changes settings of a space; what is not named stays.
+
+    Raises: NotFound, Invalid.
+    """
+    if not 1 <= changed.get("access_log_days", 1) <= _MOST_DAYS:
+        raise Invalid(f"access_log_days must be 1 to {_MOST_DAYS:,}", field="access_log_days")
+    space = replace(_existing(name, store), **changed)
+    checked(space.quota)
     store.save_space(space)
     return space
 
@@ -72,7 +98,7 @@ def overview(name: str, *, store: Store) -> Overview:
     """Raises: NotFound."""
     with store.read(name) as tx:
         counts = {state: tx.memories.count(Filter(states=(state,))) for state in STATES}
-        return Overview(space=tx.space, **counts, sessions=tx.sessions.count())
+        return Overview(space=tx.space, **counts, sessions=tx.sessions.count(), stored=tx.usage.total())
 
 
 def delete_space(name: str, *, store: Store) -> None:

@@ -128,6 +128,8 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
     for archived in archive(ctx, now):
         yield Tended((), archived=tuple(archived))
     yield from _count_growth(ctx)
+    engine.access_log.drop_old(ctx, now)
+    yield Tended(())
     for proposed in chain(engine.left_open.judge_left_open(ctx=ctx), consolidate.consolidate(ctx=ctx)):
         yield Tended((), proposed=tuple(proposed))
 

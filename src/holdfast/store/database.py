@@ -14,6 +14,7 @@ from holdfast.store import migrate, postgres, sqlite
 from holdfast.store.copy_follower import checkpoint, erase_from_copy, is_followed
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
+from holdfast.store.sqlite_driver import encrypts
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
 
@@ -100,6 +101,11 @@ class Database:
         with self._closed_on_trouble():
             return citus.spread(self.engine, shards)
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether it is a file that is encrypted with a key of ours."""
+        return self.path is not None and encrypts
+
     def where(self) -> str:
         """The place in words, without a password."""
         return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)
@@ -137,6 +143,7 @@ class Database:
                     transaction = self._in(space, connection)
                     yield transaction
                     transaction.ranks.settle()
+                    transaction.usage.settle()
             self.check()  # what was committed into a file without a name is not acknowledged
             self._checkpoint_when_long()
         self._tell_watchers(space)

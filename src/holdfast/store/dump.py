@@ -12,6 +12,7 @@ from holdfast.store.queries import WordIndex
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import SpaceRows, plain_row, stored_row
 from holdfast.store.sessions import SessionTable
+from holdfast.store.usage import UsageTable, size
 
 #: In an order that satisfies the foreign keys. Vectors are left out: they are a cache and can be made again.
 TABLES: tuple[Table, ...] = (
@@ -49,10 +50,12 @@ class TableDump(SpaceRows):
         ranks: RankTable,
         words: WordIndex[Memory],
         message_words: WordIndex[Message],
+        usage: UsageTable,
     ) -> None:
         super().__init__(connection, space)
+        self._usage = usage
         self._ranks = ranks
-        self._sessions = SessionTable(connection, space)
+        self._sessions = SessionTable(connection, space, usage)
         self._words = words
         self._message_words = message_words
 
@@ -77,7 +80,12 @@ class TableDump(SpaceRows):
             self._ranks.linked(values["from_id"], values["to_id"])
         if target is schema.versions and values.get("checksum") is None:  # of an older archive
             values["checksum"] = checksum(values["content"])
-        return self._sql.insert_new(target, values)
+        added = self._sql.insert_new(target, values)
+        if added and target is schema.memories:
+            self._usage.grow(memories=1)
+        if added and target is schema.versions:
+            self._usage.grow(bytes=size(values["content"]))
+        return added
 
     def clear(self, keep: Sequence[str] = ()) -> None:
         """Removes every row of the space, but for the tables to keep; the space itself stays."""
@@ -89,6 +97,7 @@ class TableDump(SpaceRows):
                 self._remove(table)
         self._remove(schema.growth)
         self._set(seq=0, messages=0, counted_to=0)
+        self._usage.recount()
 
     def reindex(self, memory_ids: Sequence[str]) -> None:
         """Makes active memories findable whose rows were put in; goes on from the journal's numbers."""
@@ -119,6 +128,7 @@ class TableDump(SpaceRows):
         if not self._sql.insert_new(schema.messages, values):
             return False
         self._set(messages=values["position"])
+        self._usage.grow(messages=1, bytes=size(values.get("content")))
         message = self._sessions.message(values["id"])
         if message is not None:
             self._message_words.put(message)

@@ -1,10 +1,9 @@
 """Turns what databases complain about into one clear line."""
 
-import sqlite3
-
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 
 from holdfast.errors import Invalid, Unavailable
+from holdfast.store.sqlite_driver import KEY_FILE, encrypts, sqlite3
 
 Trouble = SQLAlchemyError | sqlite3.Error | OSError | UnicodeDecodeError | UnicodeEncodeError | OverflowError
 #: All that a store may raise; the last one comes of a damaged file that garbles SQLite's own message.
@@ -15,7 +14,11 @@ REFUSALS = (UnicodeEncodeError, OverflowError, StatementError, sqlite3.Integrity
 
 _FULL = "the disk is full: free some space, then try again; saved data is safe"
 _READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
-_NO_DATABASE = "this file is not a Holdfast database"
+_NO_DATABASE = (
+    "this file is encrypted with another key, or is not a Holdfast database"
+    if encrypts
+    else "this file is not a Holdfast database, or it is encrypted"
+)
 _DAMAGED = "the file is damaged: restore a backup; the damaged file is kept"
 _FOLDER = "this is a folder, not a file"
 _STRANGER = "the server rejected the user or password of the database URL"
@@ -63,7 +66,7 @@ _MEANINGS = (
 )
 _COMMANDS: dict[str, str] = {
     _DAMAGED: "`holdfast backup FILE --restore` restores one",
-    _NO_DATABASE: "name another with --db, or move the file away",
+    _NO_DATABASE: f"name another with --db, or set {KEY_FILE}",
     _FOLDER: "name a file with --db",
     **dict.fromkeys((_STRANGER, _NOT_THERE), "check the URL of --db"),
 }

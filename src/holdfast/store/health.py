@@ -5,7 +5,6 @@ text into bytes. Nobody looks for that while all goes well; it is asked where re
 `holdfast doctor`.
 """
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from holdfast.domain.health import Health
 from holdfast.store import citus, migrate, postgres, sqlite
 from holdfast.store.error_texts import unavailable
 from holdfast.store.schema import metadata
+from holdfast.store.sqlite_driver import sqlite3
 
 _KINDS = (  # what SQLite calls the kinds of a column
     (LargeBinary, ("blob",)),

@@ -24,6 +24,7 @@ from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
 from holdfast.store.rows import SpaceRows, same_or_none
 from holdfast.store.schema import growth, heads, journal, repetitions, versions
+from holdfast.store.usage import UsageTable, size
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
@@ -43,9 +44,14 @@ def checksum(content: str) -> str:
 class VersionTable(SpaceRows):
     """The wordings of one space's memories."""
 
+    def __init__(self, connection: Connection, space: str, usage: UsageTable) -> None:
+        super().__init__(connection, space)
+        self._usage = usage
+
     def add(self, *wordings: Version) -> None:
         rows = [{**row_of(one, self._space), "checksum": checksum(one.content)} for one in wordings]
         self._sql.insert(versions, rows)
+        self._usage.grow(bytes=sum(size(one.content) for one in wordings))
 
     def of(self, memory_id: str) -> list[Version]:
         """All wordings of a memory, oldest first."""

@@ -45,7 +45,7 @@ class SpaceIntegrity:
         )
 
     def mend(self) -> None:
-        """Mends texts that are kept twice, removes orphans, rebuilds ranks and what the word index lacks.
+        """Mends texts that are kept twice, removes orphans, rebuilds ranks, sums and missing words.
 
         Vectors that are none are dropped; whoever has an embedder makes those of `without_vector`.
         """
@@ -58,6 +58,7 @@ class SpaceIntegrity:
             self._mend_blocks(kind, model)
         self._mend_words()
         self._tx.ranks.rank_all()
+        self._tx.usage.recount()
 
     # ---------------------------------------------------------------------------------------------- texts
 

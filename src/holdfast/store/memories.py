@@ -13,8 +13,9 @@ from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.store.memory_lists import MemoryFigures, listed
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import same_or_none
-from holdfast.store.schema import memories
+from holdfast.store.schema import memories, versions
 from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings, spelt_from_now_on
+from holdfast.store.usage import UsageTable, size
 
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Wording
@@ -32,8 +33,10 @@ class MemoryTable(MemoryFigures):
         space: str,
         ranks: RankTable,
         vectors: "Callable[[], VectorTable[Memory]]",
+        usage: UsageTable,
     ) -> None:
         super().__init__(connection, space)
+        self._usage = usage
         self._vectors = vectors
         self._ranks = ranks
 
@@ -180,6 +183,7 @@ class MemoryTable(MemoryFigures):
             return False
         self._noted(memory)
         self._ranks.added(memory)
+        self._usage.grow(memories=1)
         return True
 
     def add_all(self, new: Sequence[Memory]) -> None:
@@ -187,6 +191,7 @@ class MemoryTable(MemoryFigures):
         self._add(new)
         self._noted(*new)
         self._ranks.added(*new)
+        self._usage.grow(memories=len(new))
 
     def save(self, memory: Memory) -> None:
         self._save(memory)
@@ -208,4 +213,8 @@ class MemoryTable(MemoryFigures):
         """Removes the row; versions, links and vectors go with it."""
         self._vectors().drop([memory_id])
         self._ranks.removing(memory_id)
-        self._remove(memories, memories.c.id == memory_id)
+        mine = (versions.c.space == self._space, versions.c.memory_id == memory_id)
+        texts = self._connection.execute(select(versions.c.content).where(*mine)).scalars()
+        freed = sum(map(size, texts))
+        if self._remove(memories, memories.c.id == memory_id):
+            self._usage.grow(memories=-1, bytes=-freed)

@@ -8,6 +8,9 @@ whose values are the rows of a table, `field` what a column of another name stan
 """
 # budget: the whole schema is one list; a reader looks for a table here and nowhere else.
 
+from collections.abc import Iterator
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -54,6 +57,12 @@ def _of_memory(column: str = "memory_id") -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["space", column], ["memories.space", "memories.id"], ondelete="CASCADE")
 
 
+def _quota() -> Iterator[Column[Any]]:
+    """The columns of a `Quota`; none: no limit."""
+    for name in ("max_memories", "max_messages", "max_bytes"):
+        yield Column(name, BigInteger)
+
+
 spaces = Table(
     "spaces",
     metadata,
@@ -64,6 +73,9 @@ spaces = Table(
     Column("has_work", Boolean, nullable=False),  # of older releases
     Column("keeps_messages", Boolean, nullable=False, server_default=true()),
     Column("created_at", UtcTime, nullable=False),
+    *_quota(),
+    Column("access_log", Boolean, nullable=False, server_default=false()),
+    Column("access_log_days", Integer, nullable=False, server_default="90"),
     info={"holds": "Space"},
 )
 
@@ -79,7 +91,14 @@ tokens = Table(
     Column("created_at", UtcTime, nullable=False),
     Column("revoked_at", UtcTime),
     Column("used_at", UtcTime),
+    Column("expires_at", UtcTime),
+    Column("rotated_at", UtcTime),
+    Column("old_hash", Name),  # of the secret before the last rotation
+    Column("old_until", UtcTime),
+    Column("max_requests", Integer),
+    *_quota(),
     UniqueConstraint("hash"),
+    Index(None, "old_hash"),
     info={"holds": "Token"},
 )
 
@@ -101,6 +120,31 @@ growth = _in_space(
     Column("day", Name, nullable=False),
     Column("change", BigInteger, nullable=False),
     key=("day",),
+)
+
+# What is stored in the space, under the empty name, and what each token has added to it.
+usage = _in_space(
+    "usage",
+    Column("token", Name, nullable=False),
+    Column("memories", BigInteger, nullable=False),
+    Column("messages", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),  # of text: every wording and every message
+    key=("token",),
+)
+
+# Who read what, where the space records it. Ids only, never texts.
+access_log = _in_space(
+    "access_log",
+    Column("id", Name, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("token", Name),  # none: the user of the machine
+    Column("door", Name, nullable=False),
+    Column("verb", Name, nullable=False),
+    Column("session_id", Name),
+    Column("memories", JsonColumn, nullable=False),
+    Column("messages", JsonColumn, nullable=False),
+    Index(None, "space", "at"),
+    holds="Access",
 )
 
 sessions = _in_space(

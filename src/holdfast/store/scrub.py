@@ -4,7 +4,6 @@ Deleted rows live on in the full-text index until it is merged, in free pages un
 the write-ahead log until it is emptied, and in copies made before a migration.
 """
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from sqlalchemy import Engine
 
 from holdfast.store import sqlite
 from holdfast.store.error_texts import TROUBLES, unavailable
+from holdfast.store.sqlite_driver import connect, sqlite3
 
 _CHUNK = 1 << 20
 
@@ -110,7 +110,7 @@ def _pieces(file: Path) -> Iterator[bytes]:
 
 def _clean_copy(copy: Path, gone: Gone) -> None:
     """Removes what was erased from an older copy, whatever its tables: all name owners alike."""
-    with closing(sqlite3.connect(copy)) as connection:
+    with closing(connect(copy)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
         columns = _columns(connection)

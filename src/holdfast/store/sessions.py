@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, false, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, Connection, and_, false, func, insert, or_, select, text
 
 from holdfast.domain.memory import Message, Session
 from holdfast.domain.query import EVERY_SESSION, Filter, SessionFilter, TimeCursor
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import heads, memories, messages, sessions
+from holdfast.store.usage import UsageTable, size
 
 UPKEEP = "tend"  # the client of upkeep's own sessions
 _MOST_SPEAKERS = 1_000
@@ -35,6 +36,10 @@ def _holding(where: SessionFilter) -> list[ColumnElement[bool]]:
 
 class SessionTable(SpaceRows):
     """The sessions of one space, with their messages."""
+
+    def __init__(self, connection: Connection, space: str, usage: UsageTable) -> None:
+        super().__init__(connection, space)
+        self._usage = usage
 
     def get(self, session_id: str) -> Session | None:
         return self._one(Session, session_id)
@@ -127,6 +132,7 @@ class SessionTable(SpaceRows):
         if rows:
             self._connection.execute(insert(messages), rows)
             self._change(heads, {"messages": rows[-1]["position"]})
+            self._usage.grow(messages=len(rows), bytes=sum(size(message.content) for message in said))
 
     def last_number(self, session_id: str) -> int:
         """The number of a session's newest message; 0 when nothing was said."""
@@ -184,7 +190,10 @@ class SessionTable(SpaceRows):
 
     def silence(self, message_ids: Iterable[str]) -> int:
         """Takes the text out of messages and leaves that they were said; answers how many."""
-        return self._change(messages, {"content": None}, self._one_of(messages.c.id, message_ids))
+        mine = self._one_of(messages.c.id, message_ids)
+        spoken = select(messages.c.content).where(messages.c.space == self._space, mine)
+        self._usage.grow(bytes=-sum(map(size, self._connection.execute(spoken).scalars())))
+        return self._change(messages, {"content": None}, mine)
 
     def take_off_record(self, message_ids: Collection[str]) -> None:
         """Keeps messages for their session's story alone; what they are found by is the caller's business."""

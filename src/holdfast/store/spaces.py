@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
 
 from holdfast.domain.space import Space, Token
 from holdfast.profiles import profile_named
@@ -46,9 +46,11 @@ class SpaceTable:
         return True
 
     def save(self, space: Space) -> bool:
-        """Stores what may change of a space: whether it keeps messages; false when there is no such space."""
+        """Stores what may change of a space: all but its profile and key; false when there is none."""
+        fixed = ("name", "profile", "profile_text", "key", "created_at")
+        row = {name: value for name, value in row_of(space).items() if name not in fixed}
         mine = update(spaces).where(spaces.c.name == space.name)
-        return bool(self._connection.execute(mine.values(keeps_messages=space.keeps_messages)).rowcount)
+        return bool(self._connection.execute(mine.values(row)).rowcount)
 
     def remove(self, name: str) -> None:
         """Removes a space with everything in it."""
@@ -110,9 +112,17 @@ class TokenTable:
             return queries_of(connection).insert_new(tokens, stored_row(tokens, row))
 
     def by_hash(self, secret_hash: str) -> Token | None:
+        """The token with this secret, or with this one before it was rotated."""
         with self._looking() as connection:
-            row = connection.execute(select(tokens).where(tokens.c.hash == secret_hash)).one_or_none()
+            either = or_(tokens.c.hash == secret_hash, tokens.c.old_hash == secret_hash)
+            row = connection.execute(select(tokens).where(either)).first()
             return value_of(Token, row) if row else None
+
+    def save(self, token: Token) -> None:
+        """Brings the row of a token up to date, but for when it was used or revoked."""
+        row = {name: value for name, value in row_of(token).items() if name not in ("used_at", "revoked_at")}
+        with self._changing() as connection:
+            connection.execute(update(tokens).where(tokens.c.id == token.id).values(row))
 
     def revoke(self, token_id: str, now: datetime) -> Token | None:
         """Ends a token; one that has ended stays as it is. None when there is no such token."""

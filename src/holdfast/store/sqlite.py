@@ -15,7 +15,6 @@ import fcntl
 import json
 import logging
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from holdfast.domain.query import says
 from holdfast.errors import Unavailable
+from holdfast.store.sqlite_driver import connect, sqlite3
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def open_engine(path: Path) -> tuple[Engine, "OpenFile"]:
 
     # No overflow: a connection that closes by itself would checkpoint outside of the write lock.
     engine = create_engine(
-        "sqlite://", creator=opened.connect, poolclass=QueuePool, pool_size=8, max_overflow=0
+        "sqlite://", module=sqlite3, creator=opened.connect, poolclass=QueuePool, pool_size=8, max_overflow=0
     )
 
     @event.listens_for(engine, "close")
@@ -96,9 +96,7 @@ def open_engine(path: Path) -> tuple[Engine, "OpenFile"]:
 
 
 def _connected(place: str, path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True
-    )
+    connection = connect(place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
     connection.create_function("holdfast_says", -1, _says, deterministic=True)
     try:
         if path.stat().st_size == 0:
@@ -321,14 +319,14 @@ def opened_to_read(path: Path, patience: float) -> sqlite3.Connection:
 
     Raises: sqlite3.Error.
     """
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=patience)
+    connection = connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=patience)
     try:
         connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
         if not _only_unwritable(error, path):
             raise
-        return sqlite3.connect(immutable(path), uri=True)
+        return connect(immutable(path), uri=True)
     except sqlite3.Error:
         connection.close()
         raise
@@ -340,7 +338,7 @@ def copy_to(connection: Connection, target: Path) -> None:
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(sqlite3.connect(part, isolation_level=None)) as copy:
+    with closing(connect(part, isolation_level=None)) as copy:
         driver_of(connection).backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE").fetchall()  # the copy needs no log beside it
     os.replace(part, target)

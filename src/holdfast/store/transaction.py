@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from holdfast.engine.ports import Transaction
-from holdfast.store import memories, queries, ranks, relations
+from holdfast.store import memories, queries, ranks, relations, usage
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -67,13 +67,17 @@ class SpaceTransaction(Transaction):
     message_words: queries.WordIndex[Message]
     dump: dump.TableDump
     integrity: integrity.SpaceIntegrity
+    accesses: usage.AccessTable
 
     def __init__(self, connection: Connection, space: Space, caches: Caches) -> None:
         self.connection = connection
         self.space = space
         self._caches = caches
         self.ranks = ranks.RankTable(connection, space)
-        self.memories = memories.MemoryTable(connection, space.name, self.ranks, lambda: self.memory_vectors)
+        self.usage = usage.UsageTable(connection, space.name)
+        self.memories = memories.MemoryTable(
+            connection, space.name, self.ranks, lambda: self.memory_vectors, self.usage
+        )
         self.links = relations.LinkTable(connection, space.name, self.ranks)
 
     def __getattr__(self, name: str) -> Any:
@@ -93,7 +97,9 @@ class SpaceTransaction(Transaction):
         module, _, kind = type(self).__annotations__[name].partition("[")[0].partition(".")
         table = getattr(import_module(f"{__package__}.{module}"), kind)
         if name == "dump":
-            return table(connection, space, self.ranks, self.words, self.message_words)
+            return table(connection, space, self.ranks, self.words, self.message_words, self.usage)
+        if name in ("versions", "sessions"):
+            return table(connection, space, self.usage)
         if name == "integrity":
             return table(self)
         if name in ("memory_vectors", "message_vectors"):

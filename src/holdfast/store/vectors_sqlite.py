@@ -6,7 +6,6 @@ only vectors newer than those in memory are read. What anybody committed before 
 # budget: the sign bits as rows are a form that nothing else knows.
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +17,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, update
 from holdfast.errors import Unavailable
 from holdfast.store import sqlite
 from holdfast.store.schema import vector_blocks, vector_models
+from holdfast.store.sqlite_driver import sqlite3
 from holdfast.store.vector_feed import Kind
 from holdfast.store.vector_rows import VectorCache
 from holdfast.store.vectors import (

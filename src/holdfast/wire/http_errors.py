@@ -21,6 +21,7 @@ STATUSES: Final[tuple[tuple[type[HoldfastError], int], ...]] = (
     (errors.NotFound, 404),
     (errors.Outdated, 412),
     (errors.Conflict, 409),
+    (errors.TokenExpired, 401),
     (errors.Forbidden, 403),
     (errors.Unavailable, 503),
 )

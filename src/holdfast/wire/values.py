@@ -103,10 +103,10 @@ SHAPES: dict[str, JsonShape] = {
     "Finding": JsonShape(computed={"count": "kind"}),
     "EmbeddingProgress": JsonShape(computed={"complete": "total"}),
     "Health": JsonShape(left_out=("beyond_row_security",)),
-    "Space": JsonShape(left_out=("profile_text", "key")),
+    "Space": JsonShape(left_out=("profile_text", "key"), inlined=("quota",)),
     "Overview": JsonShape(inlined=("space",), last=("created_at",), schema="Space"),
     "Job": JsonShape(left_out=("payload", "leased_until")),  # it may work on anything
-    "Token": JsonShape(left_out=("hash",)),
+    "Token": JsonShape(left_out=("hash", "old_hash"), inlined=("quota",)),
 }
 
 

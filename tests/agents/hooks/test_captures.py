@@ -19,6 +19,7 @@ from holdfast.agents.hooks.captures import take_in
 from holdfast.app import paths, wiring
 from holdfast.app.machine_checks import hook_findings
 from holdfast.domain.memory import Message
+from holdfast.engine.administration import Administration
 from holdfast.engine.ports import Store
 from tests.requirements_ledger import requirement
 
@@ -244,6 +245,24 @@ def test_while_the_memory_cannot_be_reached_notes_wait(memories: Memories, trans
         take_in(unreachable)
 
     assert len(spool.waiting()) == 1
+    assert take_in(lambda _: memories) == 1
+    assert texts(memories) == ["One"]
+
+
+@requirement("trust.quotas")
+def test_while_the_space_is_full_notes_wait_and_others_are_read(
+    memories: Memories, transcript: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    transcript.write_text(line("user", "One", 1))
+    note(transcript)
+    administration = Administration(memories.store)
+    administration.change_space(memories.space, max_messages=0)
+
+    taken = [take_in(lambda _: memories) for _ in range(2)]
+
+    assert (taken, len(spool.waiting()), texts(memories)) == ([0, 0], 1, [])
+    assert caplog.text.count("transcripts wait until there is room") == 1
+    administration.change_space(memories.space, max_messages=None)
     assert take_in(lambda _: memories) == 1
     assert texts(memories) == ["One"]
 

@@ -17,8 +17,9 @@ from sqlalchemy import create_engine, make_url, text
 from holdfast.agents.proxy import request_memory
 from holdfast.app.wiring import migrate
 from holdfast.domain.access import Grant
+from holdfast.engine.administration import Administration
 from holdfast.errors import Unavailable
-from tests.agents.proxy.conftest import Claude, Client, Running, both_clients, user, whole_and_streamed
+from tests.agents.proxy.conftest import SPACE, Claude, Client, Running, both_clients, user, whole_and_streamed
 from tests.agents.proxy.upstream import Upstream
 from tests.postgres import OwnServer
 from tests.requirements_ledger import requirement
@@ -71,6 +72,27 @@ def test_with_the_database_gone_the_bytes_go_on_unchanged(
     assert upstream.requests[0].raw != sent
     assert upstream.requests[1].raw == sent
     file.rmdir()
+
+
+@requirement("trust.rates", "trust.quotas")
+@both_clients
+def test_beyond_a_limit_of_the_token_or_the_space_the_bytes_go_on_unchanged(
+    service_on_file: Running, upstream: Upstream, kind: type[Client]
+) -> None:
+    service_on_file.memories.remember("Jellyfin needs 60 seconds to start", category="fact")
+    administration = Administration(service_on_file.memories.store)
+    sent = bare(service_on_file, upstream, kind)
+    issued = administration.create_token("proxy", spaces=(SPACE,), max_requests=1)
+    service_on_file.tokens["proxy"] = issued.secret
+    administration.change_space(SPACE, max_messages=0)
+    client = kind(service_on_file)
+
+    told = [client.say(SAID), client.say(SAID)]
+
+    assert told == ["Done.", "Done."]
+    assert upstream.requests[0].raw != sent
+    assert upstream.requests[1].raw == sent
+    service_on_file.registry.close()
 
 
 @requirement("sem.inject.proxy")

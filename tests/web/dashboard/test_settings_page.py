@@ -69,6 +69,29 @@ def test_a_token_is_shown_once_works_and_ends_at_once(board: Board) -> None:
     assert browser.get("/settings/tokens?space=ops").headers["location"] == SETTINGS
 
 
+@requirement("trust.tokens.rotate")
+def test_a_token_shows_when_it_expires_and_its_limits_and_is_rotated(board: Board) -> None:
+    browser = board.browser()
+    fields = {"name": "Job", "scope": ["read"], "reach": "", "expires": "90d", "max_requests": "60"}
+    first = secret_on(posted(browser, "/settings/tokens?space=ops", fields, script=False).text)
+    page = Page(browser.get(SETTINGS).text)
+    [ask] = [one.attributes["href"] for one in page.all("a") if "rotate" in one.attributes["href"]]
+    token = Page(browser.get(ask).text).all("input", name="token")[0].attributes["value"]
+
+    rotated = posted(browser, "/settings/rotated?space=ops", {"token": token, "grace": "24h"}, script=False)
+
+    assert "60 requests a minute" in card(page, "tokens")
+    assert "The old secret works until" in rotated.text
+    both = (first, secret_on(rotated.text))
+    assert [board.browser(one).get("/memories?space=ops").status_code for one in both] == [200, 200]
+    assert browser.get("/settings/rotated?space=ops").headers["location"] == SETTINGS
+
+
+def secret_on(text: str) -> str:
+    [secret] = [one.text for one in Page(text).all("code") if one.text.startswith("hf_")]
+    return secret
+
+
 def test_who_administers_one_space_sees_and_makes_no_more_than_that(board: Board) -> None:
     keeper = board.browser(board.token("admin", spaces=("ops",)))
     board.token("read", spaces=("helper",))

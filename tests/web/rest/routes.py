@@ -91,6 +91,7 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ("GET", "/api/sessions/{session_id}/delta"): Example(_session("/delta")),
     ("POST", "/api/sessions/{session_id}/undo"): Example(_session("/undo")),
     ("GET", "/api/stats"): Example(),
+    ("GET", "/api/access"): Example(),
     ("GET", "/api/jobs"): Example(),
     ("GET", "/api/spend"): Example(query={"by": "day"}),
     ("GET", "/api/events"): Example(),
@@ -113,6 +114,12 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ("GET", "/api/tokens"): Example(),
     ("POST", "/api/tokens"): Example(
         body=lambda names: {"scopes": ["read"], "spaces": [names.space]}, status=201
+    ),
+    ("PATCH", "/api/tokens/{token_id}"): Example(
+        lambda names: f"/api/tokens/{names.token}", lambda _: {"max_requests": 100}
+    ),
+    ("POST", "/api/tokens/{token_id}/rotate"): Example(
+        lambda names: f"/api/tokens/{names.token}/rotate", lambda _: {"grace": "1h"}
     ),
     ("DELETE", "/api/tokens/{token_id}"): Example(lambda names: f"/api/tokens/{names.token}"),
     ("POST", "/webhook/{token}/messages"): Example(

@@ -12,7 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
-from holdfast.web.service.guard import MAX_BYTES, MAX_FOR_A_MODEL, CachedGrants, Guard
+from holdfast.web.service.guard import MAX_BYTES, MAX_FOR_A_MODEL, Guard
+from holdfast.web.service.token_use import CachedGrants
 from tests.requirements_ledger import requirement
 
 GRANT = Grant.of("proxy", spaces=("ours",))

@@ -21,7 +21,7 @@ from holdfast.app import paths
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
 from holdfast.engine.transcripts import OTHER_TEXT
-from holdfast.errors import HoldfastError, Invalid, NotFound, Unavailable
+from holdfast.errors import HoldfastError, Invalid, NotFound, QuotaExceeded, Unavailable
 
 Open = Callable[[str | None], Memories]  # by the name of its space, None for the default
 
@@ -58,12 +58,27 @@ def take_in(
             if taken is None:
                 return done + 1  # its note stays, to continue there
             done += taken
+        except QuotaExceeded as full:  # its note stays: the transcript is read when there is room
+            _tell_once(str(space), full)
+            if time_up():
+                break
+            continue
         except (OSError, Invalid, NotFound) as error:  # it will not be better the next time
             _log.warning("a session can't be imported: %s", error)
         _remove(path, before)
         if time_up():
             break
     return done
+
+
+#: The spaces that were full already when a transcript was to be read.
+_FULL: set[str] = set()
+
+
+def _tell_once(space: str, full: QuotaExceeded) -> None:
+    if space not in _FULL:
+        _FULL.add(space)
+        _log.warning("transcripts wait until there is room: %s", full)
 
 
 def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | None:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from holdfast.agents import capture_off
 from holdfast.agents.proxy.api_adapters import ApiAdapter, ChatCompletions, MessagesApi
-from holdfast.agents.proxy.request_memory import ProxyRegistry, RecordQueue, RequestMemory
+from holdfast.agents.proxy.request_memory import PreparedRequest, ProxyRegistry, RecordQueue, RequestMemory
 from holdfast.agents.proxy.upstream import AnswerReader, StreamedResponse, Upstream
 from holdfast.domain.access import Grant
 from holdfast.errors import Forbidden
@@ -86,7 +86,11 @@ def _attended(vendor: str) -> Callable[..., Any]:
         proxy: Proxy = request.state.proxy
         upstream = proxy.upstreams[vendor]
         raw = await _body(request)
-        ready = await proxy.memory.prepared(raw, request.headers, grant, adapter)
+        if request.state.too_often:
+            proxy.memory.tell_of_limit(grant)
+            ready = PreparedRequest(raw)
+        else:
+            ready = await proxy.memory.prepared(raw, request.headers, grant, adapter)
         forwarded = upstream.request(
             "POST", path, _query(request), request.headers.raw, ready.body, plain=ready.changed
         )

@@ -169,13 +169,19 @@ class RequestMemory:
         return ready if ready is not None else self._unchanged(raw, headers, grant, adapter)
 
     def _tell_of_lateness(self) -> None:
-        """Logs it at most once a minute."""
-        now = time.monotonic()
         self._late += 1
+        self._tell(f"memory lookup timed out: requests were forwarded without memory ({self._late} so far)")
+
+    def tell_of_limit(self, grant: Grant) -> None:
+        """Logs that a token makes more requests than it may."""
+        limit = f"its limit is {grant.max_requests} requests a minute"
+        self._tell(f"requests of token {grant.token} were forwarded without memory: {limit}")
+
+    def _tell(self, what: str) -> None:
+        """Logs it, at most once a minute."""
+        now = time.monotonic()
         if now - self._told_at >= _TOLD_EVERY:
-            _log.warning(
-                "memory lookup timed out: requests were forwarded without memory (%d so far)", self._late
-            )
+            _log.warning("%s", what)
             self._told_at = now
 
     def _attended(

@@ -54,7 +54,7 @@ def telegram(call: Call, users: tuple[str, ...], token_file: str | None, api: st
         answers = {"bot": name, "allowed": sorted(allowed)}
         call.tell(f"Running as {name}; allowed users: {', '.join(map(str, sorted(allowed)))}", answers)
 
-    registry = SpaceRegistry(call.db, call.space)
+    registry = SpaceRegistry(call.db, call.space, door="telegram")
     try:
         registry.memories()  # what is wrong with the database is said now, not in the first answer
         bot.serve(registry.memories, token=token, users=allowed, api=address, said=said)

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from holdfast.errors import Forbidden
+from holdfast.errors import Forbidden, TokenExpired
 from holdfast.web.dashboard.browsers import BROWSER_SECONDS, LOGIN, Browsers, cookie_name
 from holdfast.web.dashboard.page_context import Board
 from holdfast.web.dashboard.responses import PageRoute, local
@@ -46,8 +46,12 @@ async def sign_in(request: Request) -> Response:
     given = token.strip()[:_MAX_SECRET] if isinstance(token, str) else ""
     if slowed := _slowed(request, back):
         return slowed
-    secret = await run_sync(_board(request).browsers.by_token, given) if given else None
-    return _answer(request, secret, back, "This token has no permissions. Check that you copied all of it.")
+    wrong = "This token has no permissions. Check that you copied all of it."
+    try:
+        secret = await run_sync(_board(request).browsers.by_token, given) if given else None
+    except TokenExpired as error:
+        secret, wrong = None, f"{str(error).capitalize()}."
+    return _answer(request, secret, back, wrong)
 
 
 @router.post("/logout")

@@ -8,9 +8,9 @@ from starlette.responses import RedirectResponse, Response
 from holdfast.app import client_setup
 from holdfast.domain.access import SCOPES
 from holdfast.domain.profile import Policy, Profile
-from holdfast.domain.space import Token
+from holdfast.domain.space import Quota, Token
 from holdfast.domain.spend import dollars
-from holdfast.engine.tokens import IssuedToken
+from holdfast.engine.tokens import LIFETIME, IssuedToken, duration, lifetime
 from holdfast.errors import NotFound
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
 from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit
@@ -20,6 +20,12 @@ PURPOSES: Final = {
     "extract": "Extractor (what to keep)",
     "judge": "Judge (duplicate or not)",
 }
+LIMITS: Final = (
+    ("max_requests", "Requests a minute"),
+    ("max_memories", "Memories"),
+    ("max_messages", "Messages"),
+    ("max_bytes", "Bytes of text"),
+)
 STATES: Final = {
     "connected": ("connected", "Its sessions use this space."),
     "otherwise": ("connected elsewhere", "Its sessions use another space or another Holdfast installation."),
@@ -71,17 +77,42 @@ def create_token(visit: AdminVisit, sent: Sent) -> Response:
         *sent.all("scope"),
         spaces=None if everywhere else (visit.space,),
         name=sent.text("name").strip() or None,
+        lifetime=lifetime(sent.text("expires")) if sent.given("expires") else LIFETIME,
+        max_requests=sent.whole("max_requests"),
+        quota=Quota(
+            max_memories=sent.whole("max_memories"),
+            max_messages=sent.whole("max_messages"),
+            max_bytes=sent.whole("max_bytes"),
+        ),
     )
     return _page(visit, made)
+
+
+@router.get("/settings/rotate")
+def ask_to_rotate(visit: AdminVisit, token: str = "") -> Response:
+    """Asks how long the old secret is to work."""
+    return _ask(visit, token, "settings_rotate.html")
+
+
+@router.get("/settings/rotated")
+def rotated(visit: ReadVisit) -> Response:
+    """Redirects a reload of the page with a new secret, so that it rotates nothing."""
+    return RedirectResponse(visit.address("/settings"), 303)
+
+
+@router.post("/settings/rotated")
+def rotate(visit: AdminVisit, sent: Sent) -> Response:
+    """The page with the new secret, which no other page shows."""
+    grace = duration(sent.text("grace") or "0h", "grace")
+    return _page(
+        visit, visit.registry.administration(visit.grant).rotate_token(sent.text("token"), grace=grace)
+    )
 
 
 @router.get("/settings/revoke")
 def ask_to_revoke(visit: AdminVisit, token: str = "") -> Response:
     """Asks for confirmation, with the effect of revoking a token."""
-    found = next((one for one in _tokens(visit) if one.id == token), None)
-    if found is None:
-        raise NotFound("token not found: it may already be revoked")
-    return dialog(visit, "settings_revoke.html", token=found, own=found.id == visit.grant.token)
+    return _ask(visit, token, "settings_revoke.html")
 
 
 @router.post("/settings/revoke")
@@ -123,6 +154,8 @@ def _page(visit: Visit, made: IssuedToken | None = None) -> Response:
         tokens=_tokens(visit) if visit.may_decide else [],
         made=made,
         scopes=SCOPES,
+        limits=limits,
+        limit_names=LIMITS,
         clients=client_setup.client_states(visit.space, visit.memories.store.where()) if owner else [],
         client_words=STATES,
         owner=owner,
@@ -130,11 +163,29 @@ def _page(visit: Visit, made: IssuedToken | None = None) -> Response:
     )
 
 
+def _ask(visit: Visit, token: str, template: str) -> Response:
+    found = next((one for one in _tokens(visit) if one.id == token), None)
+    if found is None:
+        raise NotFound("token not found: it may already be revoked")
+    return dialog(visit, template, token=found, own=found.id == visit.grant.token)
+
+
 def _tokens(visit: Visit) -> list[Token]:
     """Valid tokens first, newest first."""
     found = visit.registry.administration(visit.grant).tokens()
     newest = sorted(found, key=lambda one: one.created_at, reverse=True)
     return sorted(newest, key=lambda one: one.revoked_at is not None)
+
+
+def limits(token: Token) -> list[str]:
+    """What a token may do at most."""
+    quota = token.quota
+    most = (token.max_requests, quota.max_memories, quota.max_messages, quota.max_bytes)
+    return [
+        f"{limit:,} {title[0].lower()}{title[1:]}"
+        for (_, title), limit in zip(LIMITS, most, strict=True)
+        if limit is not None
+    ]
 
 
 def _caps(daily: int | None, session: int | None) -> list[tuple[str, Any]]:

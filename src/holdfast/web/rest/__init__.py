@@ -91,14 +91,15 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"content": {MEDIA_TYPE: {"schema": schema_of(Problem).model_json_schema()}}, "description": says}
     for status, says in {
         400: "Malformed request body",
-        401: "Missing or unknown token",
-        403: "The token lacks the scope",
+        401: "Missing, unknown or expired token",
+        403: "The token lacks the scope, or a quota is reached",
         404: "Not found, or not visible to this token",
         409: "Conflicts with the current state",
         412: "Changed since the given ETag",
         413: "Request body too large",
         415: "Request body is not JSON",
         422: "Invalid value; `field` names the field",
+        429: "More requests than the token may make; `Retry-After` has the seconds to wait",
         503: "The database is unreachable",
     }.items()
 }

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import AwareDatetime
 from starlette.responses import StreamingResponse
 
 from holdfast.domain.jobs import JobState
@@ -37,6 +38,20 @@ _CHUNK = 256 * 1024
 def stats(memories: SpaceRead) -> JsonResponse:
     """The space and its counts."""
     return JsonResponse(memories.overview())
+
+
+@router.get("/access", response_model=responses.Accesses)
+def access(
+    memories: SpaceAdmin,
+    memory: Name = None,
+    token: Name = None,
+    door: Name = None,
+    since: Annotated[AwareDatetime | None, Query()] = None,
+    limit: Limit = 100,
+) -> JsonResponse:
+    """Who read what, newest first, if the space keeps an access log."""
+    found = memories.access_log(memory=memory, token=token, door=door, since=since, limit=limit)
+    return JsonResponse(responses.Accesses(found))
 
 
 @router.get("/jobs", response_model=responses.Jobs)

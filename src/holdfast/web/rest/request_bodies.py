@@ -205,13 +205,41 @@ class NewSpace(Body):
     keeps_messages: bool = True
 
 
-class SpaceChange(Body):
-    keeps_messages: bool
+Most = Annotated[int, Field(ge=0, le=2**53)]
+Span = Annotated[str, Field(max_length=20)]
 
 
-class NewToken(Body):
+class QuotaFields(Body):
+    """null: no limit."""
+
+    max_memories: Most | None = None
+    max_messages: Most | None = None
+    max_bytes: Most | None = Field(None, description="Of text: every wording of a memory, every message.")
+
+
+class SpaceChange(QuotaFields):
+    """What is not named stays."""
+
+    keeps_messages: bool | None = None
+    access_log: bool | None = Field(None, description="Whether reads are recorded.")
+    access_log_days: Annotated[int, Field(ge=1, le=3_650)] | None = None
+
+
+class TokenChange(QuotaFields):
+    """What is not named stays."""
+
+    max_requests: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(None, description="A minute.")
+
+
+class Rotation(Body):
+    grace: Span = Field("0h", description="How long the old secret still works: 24h, 7d.")
+    expires: Span | None = Field(None, description="90d, never. Default: after the same time as before.")
+
+
+class NewToken(TokenChange):
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)]
     spaces: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = Field(
         None, description="null: all spaces, including future ones"
     )
     name: Name | None = None
+    expires: Span = Field("365d", description="When it stops working: 24h, 90d, 8w, never.")

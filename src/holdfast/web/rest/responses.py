@@ -8,7 +8,7 @@ from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Link, Memory, Message, Session, Version
 from holdfast.domain.operations import CooldownStatus, Event
 from holdfast.domain.outcomes import Deletion
-from holdfast.domain.space import Token
+from holdfast.domain.space import Access, Token
 from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item
 from holdfast.engine.spaces import Overview
@@ -166,6 +166,11 @@ class Spaces:
 class ImportReport:
     archives: Sequence[Imported]
     drafts: Sequence[ImportResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    accesses: Sequence[Access]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
 """Spaces and the tokens that open them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 
-from holdfast.domain.space import Token
+from holdfast.domain.space import Quota, Token
+from holdfast.engine.administration import SAME
 from holdfast.engine.spaces import Overview
+from holdfast.engine.tokens import duration, lifetime
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.routing import (
     AdminRead,
@@ -18,6 +20,7 @@ from holdfast.web.rest.routing import (
 router = APIRouter(tags=["spaces"], route_class=BoundedRoute)
 
 SpaceName = Annotated[str, Path(max_length=63)]
+TokenId = Annotated[str, Path(max_length=200)]
 
 
 @router.get("/spaces", response_model=responses.Spaces)
@@ -44,8 +47,8 @@ def show(administration: AdminRead, name: SpaceName) -> JsonResponse:
 
 @router.patch("/spaces/{name}", response_model=Overview)
 def change(administration: AdminWrite, name: SpaceName, changed: request_bodies.SpaceChange) -> JsonResponse:
-    """Sets whether the space stores messages."""
-    administration.change_space(name, keeps_messages=changed.keeps_messages)
+    """Changes settings of the space: messages, quota, access log."""
+    administration.change_space(name, **_given(changed))
     return JsonResponse(administration.space(name))
 
 
@@ -67,11 +70,41 @@ def tokens(administration: AdminWrite) -> JsonResponse:
 def create_token(administration: AdminWrite, new: request_bodies.NewToken) -> JsonResponse:
     """Creates a token. Its secret is shown only once."""
     spaces = tuple(new.spaces) if new.spaces is not None else None
-    made = administration.create_token(*new.scopes, spaces=spaces, name=new.name)
+    made = administration.create_token(
+        *new.scopes,
+        spaces=spaces,
+        name=new.name,
+        lifetime=lifetime(new.expires),
+        max_requests=new.max_requests,
+        quota=Quota(max_memories=new.max_memories, max_messages=new.max_messages, max_bytes=new.max_bytes),
+    )
     return JsonResponse(responses.Secret(made.token, made.secret), status_code=201)
 
 
+@router.patch("/tokens/{token_id}", response_model=Token, tags=["tokens"])
+def change_token(
+    administration: AdminWrite, token_id: TokenId, changed: request_bodies.TokenChange
+) -> JsonResponse:
+    """Changes the limits of a token."""
+    return JsonResponse(administration.change_token(token_id, **_given(changed)))
+
+
+@router.post("/tokens/{token_id}/rotate", response_model=responses.Secret, tags=["tokens"])
+def rotate_token(
+    administration: AdminWrite, token_id: TokenId, asked: request_bodies.Rotation
+) -> JsonResponse:
+    """Gives a token a new secret, which is shown only once."""
+    until = SAME if asked.expires is None else lifetime(asked.expires)
+    made = administration.rotate_token(token_id, grace=duration(asked.grace, "grace"), lifetime=until)
+    return JsonResponse(responses.Secret(made.token, made.secret))
+
+
 @router.delete("/tokens/{token_id}", response_model=Token, tags=["tokens"])
-def revoke_token(administration: AdminWrite, token_id: Annotated[str, Path(max_length=200)]) -> JsonResponse:
+def revoke_token(administration: AdminWrite, token_id: TokenId) -> JsonResponse:
     """Revokes a token at once."""
     return JsonResponse(administration.revoke_token(token_id))
+
+
+def _given(body: request_bodies.Body) -> Any:
+    """What a body names, as arguments."""
+    return body.model_dump(include=body.model_fields_set)

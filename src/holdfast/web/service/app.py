@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import __version__
 from holdfast.domain.access import EVERYTHING, Grant
+from holdfast.engine.doors import DOOR
 from holdfast.errors import Forbidden, Unavailable
 from holdfast.web.service.background_tasks import Worker
 from holdfast.web.service.error_responses import tell_problems
@@ -27,6 +28,15 @@ Commands = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
 NOT_THERE = "the database file was removed or replaced: restore it, then restart the service"
+#: By the first part of the path; all other paths are pages.
+_DOORS = {
+    "api": "rest",
+    "mcp": "mcp",
+    "proxy": "proxy",
+    "hooks": "hook",
+    "webhook": "webhook",
+    "command": "command line",
+}
 _HEAD_TOO = ("/health", "/metrics", "/api/memory/", "/api/docs", "/api/openapi.json")
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
@@ -147,6 +157,7 @@ class _WithParts:
             await self._life.lifespan(scope, receive, send)
             return
         scope.setdefault("state", {}).update(self._state)
+        DOOR.set(_DOORS.get(scope["path"].lstrip("/").partition("/")[0], "dashboard"))
         await self._routes(scope, receive, send)
 
 

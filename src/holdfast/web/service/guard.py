@@ -1,9 +1,7 @@
 """Auth middleware: checks host, origin, token and body size of every request, and sets `state.grant`."""
 
-import hashlib
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import MutableHeaders
@@ -11,7 +9,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.domain.access import Grant
-from holdfast.errors import Unavailable
+from holdfast.errors import TokenExpired, Unavailable
+from holdfast.web.service.token_use import CachedGrants, RequestRates
 from holdfast.wire.http_errors import MEDIA_TYPE, problem
 
 Admit = Callable[[str], Grant | None]  # a token's secret to its grant; may read the store
@@ -25,18 +24,22 @@ MAX_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
 MAX_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
-PATIENCE = 2.0  # seconds that the store is waited for
-_MOST = 1_000  # secrets that are kept
-
 _NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
 _WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
 _TOO_LARGE = "request body too large: at most {:,} bytes"
 _TOO_SLOW = "request body incomplete: no data for {:g} s"
-_SLOW = "the database is unreachable, and this token has not been used since the service started"
+_TOO_OFTEN = "too many requests: this token may make {:,} a minute; try again in {} s"
 _FOREIGN_FORM = "cross-origin request refused: use the dashboard of this service"
 _SAFE = ("GET", "HEAD")
 _SHIELD = {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
-Refusal = tuple[int, str]
+
+
+class Refusal(NamedTuple):
+    """A status, the reason, and headers besides those that the status always has."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str] = {}
 
 
 class Pages(Protocol):
@@ -65,6 +68,7 @@ class Guard:
         self._app = app
         self._admit = admit
         self._cached = CachedGrants(admit)
+        self._rates = RequestRates()
         self._hosts = frozenset(hosts)
         self._pages = pages
         self._answered = watched(self._answer)  # what is refused is seen as well
@@ -83,13 +87,13 @@ class Guard:
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
                 refused = await self._authenticate_browser(self._pages, scope, headers)
-                if refused is not None and refused[0] == 401:
+                if refused is not None and refused.status == 401:
                     await _to_login(self._pages.login, scope, headers)(scope, receive, send)
                     return
             else:
                 refused = await self._authenticate(scope, headers)
         if refused is not None:
-            await _answer(*refused)(scope, receive, send)
+            await _answer(refused)(scope, receive, send)
             return
         body = _Bounded(scope, receive, send, most)
         await self._app(scope, body.receive, body.send)
@@ -97,13 +101,15 @@ class Guard:
     def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
         """The status and reason if the request is rejected, whatever its token."""
         if _host_of(f"//{headers.get('host', '')}") not in self._hosts:
-            return 421, "unknown host name: this service answers only to local names, such as 127.0.0.1"
+            return Refusal(
+                421, "unknown host name: this service answers only to local names, such as 127.0.0.1"
+            )
         origin = headers.get("origin")
         if origin is not None and not self._own(origin, headers["host"]):
-            return 403, "cross-origin requests are not allowed"
+            return Refusal(403, "cross-origin requests are not allowed")
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > most:
-            return 413, _TOO_LARGE.format(most)
+            return Refusal(413, _TOO_LARGE.format(most))
         return None
 
     def _own(self, origin: str, host: str) -> bool:
@@ -118,22 +124,34 @@ class Guard:
 
     async def _authenticate(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
         """Authenticates by token and sets `state.grant`, or returns why not."""
-        admit = self._cached if scope["path"].startswith(PROXY) else _in_thread(self._admit)
-        return await _admitted(scope, admit, _secret(scope["path"], headers))
+        of_proxy = scope["path"].startswith(PROXY)
+        admit = self._cached if of_proxy else _in_thread(self._admit)
+        refused = await _admitted(scope, admit, _secret(scope["path"], headers))
+        return refused or self._too_often(scope, of_proxy=of_proxy)
+
+    def _too_often(self, scope: Scope, *, of_proxy: bool = False) -> Refusal | None:
+        """Counts a request of a token. Its proxy goes on, without memory: an agent must not stop for it."""
+        grant: Grant = scope["state"]["grant"]
+        wait = self._rates.wait(grant)
+        scope["state"]["too_often"] = wait > 0
+        if not wait or of_proxy:
+            return None
+        says = _TOO_OFTEN.format(grant.max_requests, wait)
+        return Refusal(429, says, {"retry-after": str(wait)})
 
     async def _authenticate_browser(
         self, pages: Pages, scope: Scope, headers: Mapping[str, str]
     ) -> Refusal | None:
         """Authenticates by cookie, with a CSRF check: the cookie is sent for cross-site requests too."""
         if scope["method"] not in _SAFE and not _own_page(headers):
-            return 403, _FOREIGN_FORM
+            return Refusal(403, _FOREIGN_FORM)
         if pages.is_open(scope["path"]):
             return None
         secret = pages.secret(headers)
         refused = await _admitted(scope, _in_thread(pages.admit), secret)
         if refused is None:
             scope["state"]["browser"] = secret
-        return refused
+        return refused or self._too_often(scope)
 
 
 def _in_thread(admit: Admit) -> Callable[[str], Awaitable[Grant | None]]:
@@ -150,13 +168,15 @@ async def _admitted(
 ) -> Refusal | None:
     unknown = _WRONG_ADDRESS if scope["path"].startswith(IN_ADDRESS) else _NO_TOKEN
     if not secret:
-        return 401, unknown
+        return Refusal(401, unknown)
     try:
         grant = await admit(secret)
+    except TokenExpired as error:
+        return Refusal(401, str(error))
     except Unavailable as error:
-        return 503, str(error)
+        return Refusal(503, str(error))
     if grant is None:
-        return 401, unknown
+        return Refusal(401, unknown)
     scope.setdefault("state", {})["grant"] = grant
     return None
 
@@ -227,7 +247,7 @@ class _Bounded:
         self._seen += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._seen > self._most:
-            self._refused = 413, _TOO_LARGE.format(self._most)
+            self._refused = Refusal(413, _TOO_LARGE.format(self._most))
         return {"type": "http.disconnect"} if self._refused else message
 
     async def _piece(self) -> Message:
@@ -235,7 +255,7 @@ class _Bounded:
 
         with move_on_after(BODY_WITHIN):
             return await self._receive()
-        self._refused = 408, _TOO_SLOW.format(BODY_WITHIN)
+        self._refused = Refusal(408, _TOO_SLOW.format(BODY_WITHIN))
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
@@ -243,7 +263,7 @@ class _Bounded:
             self._answered = True
             await self._send(message)
         elif message["type"] == "http.response.start":
-            await _answer(*self._refused)(self._scope, self._receive, self._send)
+            await _answer(self._refused)(self._scope, self._receive, self._send)
 
 
 def _to_login(login: str, scope: Scope, headers: Mapping[str, str]) -> Response:
@@ -256,43 +276,7 @@ def _to_login(login: str, scope: Scope, headers: Mapping[str, str]) -> Response:
     return Response(status_code=303, headers={"location": f"{login}{back}", "cache-control": "no-store"})
 
 
-def _answer(status: int, reason: str) -> Response:
-    more = {401: {"www-authenticate": "Bearer"}, 408: {"connection": "close"}}.get(status)
-    return JSONResponse(problem(status, reason), status, more, MEDIA_TYPE)
-
-
-class CachedGrants:
-    """Calls `admit`, and uses its last result if it does not answer in time. Only hashes, in memory."""
-
-    def __init__(self, admit: Callable[[str], Grant | None], *, patience: float = PATIENCE) -> None:
-        self._admit = admit
-        self._patience = patience
-        self._seen: OrderedDict[bytes, Grant] = OrderedDict()
-
-    async def __call__(self, secret: str) -> Grant | None:
-        """The grant of a token; None if it is unknown.
-
-        Raises: Unavailable, if neither the database nor the cache knows it.
-        """
-        from anyio import move_on_after
-        from anyio.to_thread import run_sync
-
-        name = hashlib.sha256(secret.encode("utf-8", "replace")).digest()
-        error = Unavailable(_SLOW)
-        with move_on_after(self._patience):
-            try:
-                return self._cache(name, await run_sync(self._admit, secret, abandon_on_cancel=True))
-            except Unavailable as away:
-                error = away
-        known = self._seen.get(name)
-        if known is None:
-            raise error
-        return known
-
-    def _cache(self, name: bytes, grant: Grant | None) -> Grant | None:
-        self._seen.pop(name, None)
-        if grant is not None:
-            self._seen[name] = grant
-            if len(self._seen) > _MOST:
-                self._seen.popitem(last=False)
-        return grant
+def _answer(refused: Refusal) -> Response:
+    status = refused.status
+    usual = {401: {"www-authenticate": "Bearer"}, 408: {"connection": "close"}}.get(status, {})
+    return JSONResponse(problem(status, refused.reason), status, {**usual, **refused.headers}, MEDIA_TYPE)
