@@ -17,6 +17,7 @@ from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
 from holdfast.errors import QuotaExceeded
 from holdfast.store.database import Database
+from holdfast.store.migrate import upgrade
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
@@ -186,9 +187,7 @@ def test_a_database_of_an_older_release_is_counted_when_it_is_migrated(
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT set_config('holdfast.space', 'default', true)"))
         connection.execute(text("DELETE FROM usage"))
-    from holdfast.store import migrate
-
-    migrate.upgrade(Database.open(database_url).engine)
+    upgrade(engine)
 
     engine.dispose()
     assert stored(memories) == Stored(memories=1, bytes=len("Ada likes tea"))

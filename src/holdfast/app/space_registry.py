@@ -21,8 +21,8 @@ from holdfast.settings import Settings
 class SpaceRegistry:
     """The spaces of one database, each opened when first used, with one model for all. Thread-safe.
 
-    In a service that makes vectors in the background no question `waits` for them. Where all calls come by one
-    `door`, the access log is told which.
+    In a service that makes vectors in the background no question `waits` for them. `door` is what the access
+    log names, where all calls come by one.
     """
 
     def __init__(

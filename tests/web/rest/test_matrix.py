@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 from fastapi.routing import iter_route_contexts
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store, utc_now
