@@ -14,6 +14,7 @@ from holdfast.agents.brief_files import MAX_PROJECTS, BriefFiles
 from holdfast.agents.context_files import BEGIN, END, ContextFile
 from holdfast.app import paths, wiring
 from holdfast.domain.outcomes import settled
+from holdfast.engine.administration import Administration
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Invalid
@@ -65,6 +66,27 @@ def test_a_project_that_was_asked_for_has_its_brief_ready(memories: Memories, fi
     assert brief() == memories.brief().text
     assert "Hugo" not in brief()
     assert not Path(paths.brief_file("default", "app")).exists()
+
+
+@requirement("trust.access_log")
+def test_where_reads_are_recorded_no_brief_lies_ready_from_the_moment_that_it_is_turned_on(
+    memories: Memories, files: BriefFiles, store: Store
+) -> None:
+    remember(memories, "Deploys run on Fridays")
+    files.keep("default", None)
+    files.refresh()
+    before = brief()
+
+    Administration(store).change_space("default", access_log=True)
+
+    assert "Fridays" in before
+    assert brief() == ""
+    remember(memories, "The build takes nine minutes")
+    files.refresh()
+    assert brief() == ""
+    Administration(store).change_space("default", access_log=False)
+    files.refresh()
+    assert "Fridays" in brief()
 
 
 @pytest.mark.parametrize("verb", ["forget", "erase", "revise"])

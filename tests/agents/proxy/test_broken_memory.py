@@ -95,6 +95,28 @@ def test_beyond_a_limit_of_the_token_or_the_space_the_bytes_go_on_unchanged(
     service_on_file.registry.close()
 
 
+@requirement("trust.access_log")
+def test_what_the_proxy_adds_is_recorded_and_goes_without_memory_where_it_can_not_be(
+    service_on_file: Running, upstream: Upstream
+) -> None:
+    outcome: Any = service_on_file.memories.remember("Jellyfin needs 60 seconds to start", category="fact")
+    sent = bare(service_on_file, upstream, Claude)
+    Administration(service_on_file.memories.store).change_space(SPACE, access_log=True)
+    client = Claude(service_on_file)
+    client.say(SAID)
+    [read, _] = service_on_file.memories.access_log()
+    with sqlite3.connect(service_on_file.database.removeprefix("sqlite:///")) as connection:
+        connection.execute("ALTER TABLE access_log RENAME TO access_log_away")
+    connection.close()
+
+    told = client.say(SAID)
+
+    assert (read.door, read.verb, read.token is not None) == ("proxy", "proxy_context", True)
+    assert outcome.memory.id in read.memories
+    assert told == "Done."
+    assert [request.raw == sent for request in upstream.requests] == [False, True]
+
+
 @requirement("sem.inject.proxy")
 def test_with_the_tables_dropped_the_bytes_go_on_unchanged(postgres_url: str, upstream: Upstream) -> None:
     service = Running(postgres_url)
