@@ -101,17 +101,22 @@ class CitusDatabases:
                 _run(node, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-def grant(owner_url: str) -> None:
-    """Makes the role of the guide, as the guide does."""
+def grants_of_the_guide(*, again: bool) -> list[str]:
+    """The statements that make the role; without the first, of all databases, where it is there already."""
     found = re.search(r"^ *```sql\n *(CREATE ROLE.*?)^ *```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
     assert found is not None
     statements = [statement.strip() for statement in found.group(1).split(";\n") if statement.strip()]
+    return statements[1:] if again else statements
+
+
+def grant(owner_url: str) -> None:
+    """Makes the role of the guide, as the guide does."""
     engine = _owner(make_url(owner_url))
     with engine.connect() as connection:
         connection.execute(text("SET citus.multi_shard_modify_mode TO 'sequential'"))
         connection.execute(text("SELECT pg_advisory_lock(7437)"))  # roles are those of all databases
         known = connection.execute(text(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'")).scalar()
-        for statement in statements[1:] if known else statements:
+        for statement in grants_of_the_guide(again=bool(known)):
             connection.execute(text(statement))
     engine.dispose()
 
