@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from holdfast import __version__
+from holdfast import Memories, __version__
 from holdfast.app.service_host import PORT
+from holdfast.app.wiring import migrate
 from tests.deploy.test_containers import KUBERNETES, parses
+from tests.postgres import OwnServer
 from tests.requirements_ledger import requirement
 
 VERSIONS = ("1.29", "1.37")
@@ -119,6 +122,29 @@ def test_what_refers_to_something_finds_it() -> None:
     [job] = of_kind("CronJob")
     volumes = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["volumes"]
     assert {"claimName": claim["metadata"]["name"]} in [each.get("persistentVolumeClaim") for each in volumes]
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+@requirement("trust.deployed")
+def test_with_the_roles_of_the_readme_the_owner_migrates_and_the_service_works(
+    own_postgres: OwnServer,
+) -> None:
+    readme = (KUBERNETES / "README.md").read_text(encoding="utf-8")
+    [statements] = re.findall(r"^ *```sql\n(.*?)^ *```", readme, re.M | re.S)
+    server = own_postgres.url
+    own_postgres.program(
+        "psql", "-d", server.set(drivername="postgresql").render_as_string(hide_password=False),
+        "-v", "ON_ERROR_STOP=1", "-c", statements,
+    )  # fmt: skip
+
+    migrate(server.set(username="holdfast_owner").render_as_string(hide_password=False))
+    with Memories.open(
+        server.set(username="holdfast_service").render_as_string(hide_password=False)
+    ) as memories:
+        memories.remember("Stored by the role of the service")
+
+        assert memories.recall("role of the service").hits
 
 
 def secret_items(pod: dict[str, Any]) -> list[str]:

@@ -175,7 +175,8 @@ class CopyFolder:
         made = self.folder / f"{max(numbers, default=0) + 1:06d}-{at}"
         made.mkdir(mode=0o700)
         write_snapshot(made / SNAPSHOT)
-        _sync(made)
+        for each in (made, self.folder):
+            _sync(each)
         self._save(replace(position, generation=made.name, at=at))
 
     def log_was_emptied(self) -> None:
@@ -190,8 +191,8 @@ class CopyFolder:
     def is_due(self) -> bool:
         """Whether it is time for a new snapshot: after a day, or when the segments have outgrown the last."""
         state = self.state()
-        if state is None:
-            return True
+        if state is None or not state.segment:
+            return False  # there is nothing new
         folder = self.folder / state.generation
         too_old = time_of(folder) <= datetime.now(UTC) - _DAY
         return too_old or state.size > max((folder / SNAPSHOT).stat().st_size, _MOST_SEGMENTS)

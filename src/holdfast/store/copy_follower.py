@@ -110,10 +110,11 @@ class Follower:
         try:
             with self.copy.locked():
                 added = self.copy.add()
+                self.copy.remove_older(datetime.now(UTC) - self._keep)
         except Gap:
             self._begin()
             return True
-        if added and self.copy.is_due():
+        if self.copy.is_due():
             self._begin()
         return added
 
