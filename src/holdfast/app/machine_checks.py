@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from holdfast import __version__
 from holdfast.agents.connect.clients import CLIENTS
 from holdfast.agents.connect.connection import recorded
-from holdfast.app import paths
+from holdfast.app import paths, service_lock
 from holdfast.domain.health import HealthFinding
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Unavailable
@@ -28,7 +28,7 @@ _LATELY = timedelta(days=1)
 _MAX_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
 _TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
 _FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?([A-Z]\w+: .*)$")  # the name of an exception
-_COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
+_COMMAND = re.compile(r"""["']((?:/|[A-Za-z]:)[^"'\n]*?[/\\]holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
 _PLUGIN = re.compile(r"""["']file://(/[^"'\n]*/holdfast/[^"'\n]*\.js)["']""")
 
 
@@ -80,6 +80,8 @@ def service_findings() -> list[HealthFinding]:
 
 
 def _is_alive(pid: int) -> bool:
+    if os.name != "posix":  # where signal 0 would be Ctrl-C
+        return service_lock.is_held()
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

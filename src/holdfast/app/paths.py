@@ -11,6 +11,7 @@ import sys
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _MAX_NAME = 120  # of such a file name, in characters
 _NOBODYS = "="  # means "no project": not a valid name
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows writes text with other line ends
 _MAX_LINK = 4096  # bytes of a `.git` file that are read
 
 
@@ -179,7 +180,7 @@ def write_private(path: str, content: bytes) -> None:
     make_folder(folder)
     # A name of its own: threads and processes may write the same file at the same time.
     beside = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}.new")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
     try:
         try:
             while content:  # a disk that is nearly full takes a part
