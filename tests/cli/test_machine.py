@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from holdfast import Memories
 from holdfast.app import paths
 from tests.cli.conftest import Shell
 
@@ -30,14 +33,42 @@ def own(sqlite_shell: Shell, no_manager: None) -> Shell:
 def test_status_says_at_a_glance_what_is_there(own: Shell) -> None:
     said = own.says("status")
 
-    assert "service  not running; start it with `holdfast up`" in said
-    assert "Claude Code" in said
+    assert f"service  not running; start it with `{paths.shell_command()} up`" in said
+    assert "agents  Claude Code" in said
+    assert "hooks  no brief given yet; no failure in the last 24 hours" in said
+    assert "memories  1 in 1 space" in said
+    assert "inbox  0 waiting" in said
+    assert "models  $0.00 today in 0 calls" in said
     assert f"{paths.database()}, " in said
     assert "GiB free" in said
     assert said.splitlines()[-1].split() == ["default", "default", "1", "0", "0", "0", "0"]
     told = own.json("status")
     assert (told["service"], told["clients"]) == (None, ["Claude Code"])
     assert told["spaces"][0]["active"] == 1
+
+
+def test_status_says_when_an_agent_was_given_a_brief_and_what_waits(own: Shell) -> None:
+    with Memories.open(paths.database(), clock=own.clock) as memories:
+        memories.open_session("s1", client="codex")
+        memories.speaking_as("assistant", session="s1").brief()
+    own.says("import", "-", "--review", stdin="Plays the violin\n")
+
+    said = own.says("status")
+
+    assert "hooks  last brief 2026-03-01 12:00 UTC to codex; no failure" in said
+    assert f"inbox  1 waiting; review with `{paths.shell_command()} inbox`" in said
+    assert own.json("status")["last_brief"] == "2026-03-01T12:00:00.000000Z"
+
+
+def test_printed_commands_work_as_they_are_printed(own: Shell) -> None:
+    own.says("space", "create", "ops", "--profile", "ops")
+
+    said = own("show", "nowhere0", "--space", "ops").stderr
+
+    [command] = re.findall(r"`([^`]+)`", said)
+    listed = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert command.endswith("holdfast list --space ops")
+    assert "--space ops" in listed.stdout  # where it says how to add one
 
 
 def test_uninstall_disconnects_agents_and_keeps_memories(own: Shell) -> None:

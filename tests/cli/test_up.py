@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import socket
@@ -156,12 +157,15 @@ def test_doing_it_again_changes_nothing(up: Up) -> None:
     assert len(up.machine.services()) == 1
 
 
-def test_people_read_each_step_and_the_recall_last(up: Up) -> None:
+def test_people_read_each_step_then_the_recall_then_how_to_go_on_and_how_to_leave(up: Up) -> None:
     done = up.machine.run("up", "--yes")
 
-    steps = [line.split()[0] for line in done.stdout.splitlines() if not line.startswith(" ")]
+    told, _, end = done.stdout.partition("\n\n")
+    steps = [line.split()[0] for line in told.splitlines() if not line.startswith(" ")]
     assert done.returncode == 0, done.stdout + done.stderr
     assert steps == ["memories", "transcripts", "service", "connect", "recall"]
+    assert end.startswith("Ready: every new session starts with what earlier ones learned.\n")
+    assert re.search(r"^  \S*holdfast uninstall  +disconnect the agents", end, re.MULTILINE)
     assert (
         "“STUB:toolsearch STUB:mcp STUB:bash Alec is my boss by the way” (you, 2026-11-15 07:07, in proj)"
         in (done.stdout)

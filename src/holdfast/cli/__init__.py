@@ -203,14 +203,14 @@ def _tell(
     call: Call, given: Sequence[str], kind: str, message: str, *, code: int, field: str | None = None
 ) -> int:
     """One line on standard error; with --json the same as an object on standard output."""
-    from holdfast.cli.say import one_line
+    from holdfast.cli.say import hint, one_line
 
     # After a parse error call.json may not be set yet, so look at the raw arguments too.
     if call.json or "--json" in given:
         with suppress(OSError):  # the error may be a full disk
             tell_json({"error": {"kind": kind, "message": message, "field": field}})
     with suppress(OSError):
-        echo(f"holdfast: {one_line(message)}", err=True)
+        echo(f"holdfast: {hint(one_line(message), call)}", err=True)
     return code
 
 

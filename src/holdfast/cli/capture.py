@@ -105,7 +105,7 @@ def recapture(call: Call, dry_run: bool) -> None:
     if dry_run:
         lines.append("Nothing was changed")
     elif done.session is not None:
-        lines.append(f"Undo with `holdfast undo-session {done.session}`")
+        lines.append(f"Undo with {say.command('undo-session', done.session)}")
     call.tell("\n".join(lines), done)
 
 

@@ -102,10 +102,10 @@ def _show(seen: "Checkup") -> None:
     for finding in seen.findings:
         colour = "red" if finding.level == "problem" else "yellow"
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
-        click.echo(f"  {say.one_line(finding.command or finding.advice)}")
+        click.echo(f"  {say.hint(say.one_line(finding.command or finding.advice))}")
     if waiting:
         click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for approval")
-        click.echo("  review with `holdfast inbox`, per space")
+        click.echo(say.hint("  review with `holdfast inbox`, per space"))
     if seen.healthy:
         click.echo(click.style("No problems found", fg="green"))
 

@@ -3,12 +3,18 @@
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, confirm, on_store
 from holdfast.cli.spaces import overview_table
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.engine.memories import Memories
 
 _BY_PIP = "`pip uninstall holdfast-memory`, `pipx` or `uv tool`"
 #: What Holdfast keeps in its home, apart from the database.
@@ -40,24 +46,51 @@ def status(call: Call) -> None:
     with call.store() as store:
         where = store.where()
         spaces = [overview(each.name, store=store) for each in store.spaces()]
-        spent = total(call.space_in(store, each.name).spend(days=1).today for each in store.spaces())
+        opened = [call.space_in(store, each.space.name) for each in spaces]
+        spent = total(memories.spend(days=1).today for memories in opened)
+        brief = max(filter(None, map(_last_brief, opened)), default=None)
     hooks = machine_checks.hook_findings(call.time()())
     facts = {
         "service": f"running at {found.url}" if found else "not running; start it with `holdfast up`",
         "agents": ", ".join(clients) or "none connected; connect one with `holdfast connect`",
-        "hooks": hooks[0].says if hooks else "no failure in the last 24 hours",
+        "hooks": f"{_given(brief)}; {hooks[0].says if hooks else 'no failure in the last 24 hours'}",
+        "memories": f"{sum(each.active for each in spaces):,} in {say.count(len(spaces), 'space')}",
+        "inbox": _inbox({each.space.name: each.waiting for each in spaces if each.waiting}, call.usual_space),
+        "models": f"{dollars(spent.micro_dollars)} today in {say.count(spent.calls, 'call')}",
         "database": f"{where}{_sizes(where)}",
-        "today": f"{dollars(spent.micro_dollars)} in {say.count(spent.calls, 'model call')}",
     }
     if call.json:
         answer = {"service": found.url if found else None, "clients": clients, "database": where}
-        call.tell("", {**answer, "spent": spent, "spaces": spaces})
+        call.tell("", {**answer, "spent": spent, "spaces": spaces, "last_brief": brief and brief[0]})
         return
     for name, value in facts.items():
-        click.echo(f"{click.style(name.rjust(8), dim=True)}  {say.one_line(value)}")
+        click.echo(f"{click.style(name.rjust(8), dim=True)}  {say.hint(say.one_line(value))}")
     if spaces:
         click.echo()
         overview_table(spaces).show()
+
+
+def _last_brief(memories: "Memories") -> "tuple[datetime, str] | None":
+    """When a session was given a brief for the last time, and the agent of the session."""
+    reports = memories.cache_report().sessions
+    return max(
+        ((block.given_at, report.session.client or "") for report in reports for block in report.blocks),
+        default=None,
+    )
+
+
+def _given(brief: "tuple[datetime, str] | None") -> str:
+    if brief is None:
+        return "no brief given yet"
+    return f"last brief {say.moment(brief[0])} UTC{f' to {brief[1]}' if brief[1] else ''}"
+
+
+def _inbox(waiting: dict[str, int], usual: str) -> str:
+    """What waits, by space, and the command that shows it."""
+    if not waiting:
+        return "0 waiting"
+    named = "" if usual in waiting else f" --space {next(iter(waiting))}"
+    return f"{sum(waiting.values()):,} waiting; review with `holdfast inbox{named}`"
 
 
 def _sizes(where: str) -> str:

@@ -80,7 +80,7 @@ def install(call: Call, kind: "Kind | None", dry_run: bool) -> None:
     done = service_unit.install(wanted)
     lines = [
         f"{done.capitalize()}: {say.one_line(str(wanted.path))}",
-        "  Remove it with `holdfast service uninstall`",
+        say.hint("  Remove it with `holdfast service uninstall`"),
     ]
     call.tell("\n".join(lines), {**answer, "outcome": done, "done": True})
 
@@ -143,7 +143,9 @@ def status(call: Call) -> None:
     own = service_unit.unit(service_unit.own_kind(), {})
     there = service_unit.installed(own)
     lines = [f"Running at {found.url} (process {found.pid})" if found else "Not running"]
-    lines.append(f"Unit: {own.path}" if there else "No unit installed: run `holdfast service install`")
+    lines.append(
+        f"Unit: {own.path}" if there else say.hint("No unit installed: run `holdfast service install`")
+    )
     answer = {"running": found is not None, "url": found.url if found else None}
     call.tell("\n".join(lines), {**answer, "pid": found.pid if found else None, "installed": there})
     if found is None:
@@ -220,7 +222,7 @@ def list_tokens(call: Call) -> None:
             [one.id, one.name or "-", _may(one), *(day.strftime("%Y-%m-%d") if day else "-" for day in days)]
         )
     none_yet = "No tokens yet: create one with `holdfast token create --space NAME --scope read`"
-    call.tell(table if found else none_yet, {"tokens": found, "total": len(found)})
+    call.tell(table if found else say.hint(none_yet), {"tokens": found, "total": len(found)})
 
 
 @token.command("revoke")
