@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,9 +82,26 @@ def test_uninstall_disconnects_agents_and_keeps_memories(own: Shell) -> None:
     assert "Would stop the service" in planned
     assert "Disconnected Claude Code" in said
     assert f"Memories are kept in {paths.home()}" in said
-    assert "pip uninstall holdfast-memory" in said
+    assert f"Remove the program with `{sys.executable} -m pip uninstall holdfast-memory`" in said
     assert not settings.exists()
     assert "1 memory" in own.says("list")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/home/me/.local/share/uv/tools/holdfast-memory", "uv tool uninstall holdfast-memory"),
+        ("/home/me/.local/share/pipx/venvs/holdfast-memory", "pipx uninstall holdfast-memory"),
+    ],
+)
+def test_uninstall_names_the_tool_that_removes_the_program(
+    own: Shell, monkeypatch: pytest.MonkeyPatch, prefix: str, command: str
+) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
+
+    said = own.says("uninstall")
+
+    assert f"Remove the program with `{command}`" in said
 
 
 def test_data_is_deleted_only_when_that_is_confirmed_and_only_ours(own: Shell) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from holdfast.engine.memories import Memories
 
-_BY_PIP = "`pip uninstall holdfast-memory`, `pipx` or `uv tool`"
 #: What Holdfast keeps in its home, apart from the database.
 _KEPT = (
     "token", "service.json", "service.lock", "service.log", "start.lock", "browsers.json", "quiet.json",
@@ -135,12 +135,21 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
         texts += ["Stopped the service"] * bool(stopped or removed)
         texts += [_deleted(path) for path in data]
         texts += [] if data else [f"Memories are kept in {say.one_line(paths.home())}"]
-        texts.append(
-            "Remove the program with the tool that installed it, such as `pip uninstall holdfast-memory`"
-        )
+        texts.append(f"Remove the program with `{_removal()}`")
     call.tell("\n".join(texts), {**answer, "deleted": [str(path) for path in data]})
     if answer["failed"]:
         raise click.exceptions.Exit(1)
+
+
+def _removal() -> str:
+    """The command that removes this installation of the program."""
+    from holdfast.app.machine_checks import DISTRIBUTION
+
+    place = Path(sys.prefix).parts
+    for parts, command in ((("uv", "tools"), "uv tool uninstall"), (("pipx", "venvs"), "pipx uninstall")):
+        if parts == place[-3:-1]:
+            return f"{command} {DISTRIBUTION}"
+    return f"{sys.executable} -m pip uninstall {DISTRIBUTION}"
 
 
 def _data(home: str) -> list[Path]:

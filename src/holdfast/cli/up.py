@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,6 +20,7 @@ STEPS: Final = ("transcripts", "service", "connect")
 _MOST_SESSIONS: Final = 500  # that the first question is chosen from, and messages of each
 _MOST_MESSAGES: Final = 20
 _WIDTH: Final = 13  # of the column with the steps' names
+_QUOTE: Final = 3  # of the quotation mark and what is before it
 _SHOWN: Final = 240  # characters of what was said
 
 
@@ -277,10 +279,12 @@ def _shown(hit: "Hit") -> str:
         return f"  {say.headline(hit.memory)}"
     text = say.one_line(hit.message.content or "")
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    if say.on_terminal():
+        text = f"\n{'':{_QUOTE}}".join(wrap(text, max(say.width() - _WIDTH - _QUOTE, 20)))
     project = hit.session.project if hit.session else None
     notes = [
         "you" if hit.message.role == "user" else "the agent",
         say.moment(hit.message.said_at),
         *([f"in {say.one_line(project)}"] if project else []),
     ]
-    return f"  “{text}” {click.style('(' + ', '.join(notes) + ')', dim=True)}"
+    return f"  “{text}”\n  {click.style(', '.join(notes), dim=True)}"
