@@ -51,7 +51,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Maintain": {
         "capture": ("capture:capture", "Extract memories from sessions"),
-        "recapture": ("capture:recapture", "Read kept messages again, with the current model"),
+        "recapture": ("capture:recapture", "Read stored messages again, with the current model"),
         "tend": ("upkeep:tend", "Run upkeep: decay, archive and propose merges"),
         "audit": ("upkeep:audit", "Report duplicates, contradictions, secrets and unused memories"),
         "undo-session": ("sessions:undo_session", "Undo everything that a session wrote"),
@@ -59,7 +59,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "spend": ("operations:spend", "Show language model usage and cost"),
         "status": (
             "machine:status",
-            "Show the service, the connected agents, the memories and the cost at a glance",
+            "Show the service, agents, hooks, memories, inbox, cost and disk at a glance",
         ),
         "doctor": ("doctor:doctor", "Check the installation and suggest fixes"),
         "migrate": ("upkeep:migrate", "Upgrade the database schema"),

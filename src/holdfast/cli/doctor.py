@@ -26,8 +26,8 @@ def doctor(call: Call, repair: bool) -> None:
     """Check the installation and suggest fixes.
 
     Checks the database (path, permissions, size, schema, integrity, checksums of texts), a test write, the
-    embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space what
-    it holds, what is not embedded yet, and what models cost. Exit code 1 when there is a problem.
+    embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space
+    its counts, texts that are not embedded yet, and the cost of models. Exit code 1 when there is a problem.
 
     --repair rebuilds vectors and the word index, removes orphaned rows, and restores damaged texts from their
     second copy.

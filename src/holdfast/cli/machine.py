@@ -28,7 +28,7 @@ _KEPT = (
 @click.command()
 @on_store
 def status(call: Call) -> None:
-    """Show the service, the connected agents, the memories and the cost at a glance.
+    """Show the service, agents, hooks, memories, inbox, cost and disk at a glance.
 
     `holdfast doctor` checks all of it and suggests fixes.
 
@@ -110,7 +110,7 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
     """Remove Holdfast from this machine: disconnect all agents, stop and remove the service.
 
     Memories are kept, unless --delete-data is given. Databases that are not in the data directory are never
-    deleted. The program itself is removed by the tool that installed it.
+    deleted. Prints the command that removes the program itself.
 
     \b
         holdfast uninstall --dry-run

@@ -66,7 +66,7 @@ def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
 
     Imports the transcripts of Claude Code, Codex, Gemini CLI and opencode on this machine, starts the service
     (as a systemd or launchd service where possible), connects the agents that it finds, and ends with a
-    recall from your past sessions. Asks before every step; safe to repeat.
+    recall from your past sessions and the commands to go on with. Asks before every step; safe to repeat.
 
     \b
         holdfast up
