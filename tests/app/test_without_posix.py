@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -66,6 +67,20 @@ def test_what_is_remembered_is_found_again_and_leaves_no_other_files() -> None:
 
     assert "Takes 60s to start" in found.stdout, found.stderr
     assert sorted(os.listdir(paths.home())) == ["holdfast.db", "holdfast.db-lock"]
+
+
+def test_the_service_runs_is_found_and_is_stopped() -> None:
+    with subprocess.Popen(
+        [*_command(_COMMAND), "serve", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
+    ) as service:
+        assert service.stdout is not None
+        url = json.loads(service.stdout.readline())["url"]
+
+        found = _without_posix(_COMMAND, "service", "status")
+        stopped = _without_posix(_COMMAND, "service", "stop")
+
+    assert found.stdout.startswith(f"Running at {url} (process {service.pid})"), found.stderr
+    assert stopped.stdout == f"Stopped the service (process {service.pid})\n", stopped.stderr
 
 
 def test_a_lock_belongs_to_one_process_until_it_ends(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def tour() -> int:
             if code:
                 return code
     click.echo("\nContinue in your own store:")
-    for command in ('remember "Deploys take about 12 minutes"', "--help"):
+    for command in ("up", "--help"):
         click.echo(click.style(f"$ {say.program()} {command}", fg="green"))
     return 0
 
