@@ -46,6 +46,7 @@ _PRAGMAS = (
     f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}",
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # on macOS a sync ends in the drive's cache otherwise; no effect elsewhere
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
     "PRAGMA wal_autocheckpoint = 0",
