@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app import paths
+from tests.requirements_ledger import requirement
 
 pytestmark = pytest.mark.slow  # a process each
 
@@ -54,12 +55,14 @@ def _command(program: str) -> list[str]:
     return [sys.executable, "-c", f"import tests.app.without_posix\n{program}"]
 
 
+@requirement("first.systems")
 def test_every_module_can_be_imported() -> None:
     done = _without_posix(_IMPORT_ALL)
 
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
+@requirement("first.systems")
 def test_what_is_remembered_is_found_again_and_leaves_no_other_files() -> None:
     done = _without_posix(_COMMAND, "remember", "Takes 60s to start", "-c", "timing", "-s", "jellyfin")
     assert "Added" in done.stdout, done.stderr
@@ -69,6 +72,7 @@ def test_what_is_remembered_is_found_again_and_leaves_no_other_files() -> None:
     assert sorted(os.listdir(paths.home())) == ["holdfast.db", "holdfast.db-lock"]
 
 
+@requirement("first.systems")
 def test_the_service_runs_is_found_and_is_stopped() -> None:
     with subprocess.Popen(
         [*_command(_COMMAND), "serve", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
@@ -83,6 +87,7 @@ def test_the_service_runs_is_found_and_is_stopped() -> None:
     assert stopped.stdout == f"Stopped the service (process {service.pid})\n", stopped.stderr
 
 
+@requirement("first.systems")
 def test_a_lock_belongs_to_one_process_until_it_ends(tmp_path: Path) -> None:
     lock = str(tmp_path / "lock")
     with subprocess.Popen(
@@ -99,6 +104,7 @@ def test_a_lock_belongs_to_one_process_until_it_ends(tmp_path: Path) -> None:
     assert (during.stdout, after.stdout) == ("False\n", "True\n")
 
 
+@requirement("first.systems")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -13,6 +13,7 @@ import pytest
 from holdfast import Memories
 from holdfast.app import paths
 from tests.cli.conftest import Shell
+from tests.requirements_ledger import requirement
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def test_status_says_when_an_agent_was_given_a_brief_and_what_waits(own: Shell) 
     assert own.json("status")["last_brief"] == "2026-03-01T12:00:00.000000Z"
 
 
+@requirement("first.commands")
 def test_printed_commands_work_as_they_are_printed(own: Shell) -> None:
     own.says("space", "create", "ops", "--profile", "ops")
 

@@ -40,8 +40,7 @@ def status(call: Call) -> None:
     from holdfast.domain.spend import dollars, total
     from holdfast.engine.spaces import overview
 
-    found = running()
-    states = client_setup.client_states(call.usual_space, call.db)
+    found, states = running(), client_setup.client_states(call.usual_space, call.db)
     clients = [each.title for each in states if each.state in ("connected", "otherwise")]
     with call.store() as store:
         where = store.where()
@@ -49,11 +48,11 @@ def status(call: Call) -> None:
         opened = [call.space_in(store, each.space.name) for each in spaces]
         spent = total(memories.spend(days=1).today for memories in opened)
         brief = max(filter(None, map(_last_brief, opened)), default=None)
-    hooks = machine_checks.hook_findings(call.time()())
+    failures = [each.says for each in machine_checks.hook_findings(call.time()())]
     facts = {
         "service": f"running at {found.url}" if found else "not running; start it with `holdfast up`",
         "agents": ", ".join(clients) or "none connected; connect one with `holdfast connect`",
-        "hooks": f"{_given(brief)}; {hooks[0].says if hooks else 'no failure in the last 24 hours'}",
+        "hooks": "; ".join([_given(brief), *(failures or ["no failure in the last 24 hours"])]),
         "memories": f"{sum(each.active for each in spaces):,} in {say.count(len(spaces), 'space')}",
         "inbox": _inbox({each.space.name: each.waiting for each in spaces if each.waiting}, call.usual_space),
         "models": f"{dollars(spent.micro_dollars)} today in {say.count(spent.calls, 'call')}",

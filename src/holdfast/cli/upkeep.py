@@ -52,9 +52,8 @@ def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
         )
     lines += [f"Proposed {memory.id}: {say.one_line(memory.waiting_for or '')}" for memory in done.proposed]
     if done.proposed:
-        lines.append(
-            f"{say.count(len(done.proposed), 'proposal')} in the inbox; review with {say.command('inbox')}"
-        )
+        proposals = say.count(len(done.proposed), "proposal")
+        lines.append(f"{proposals} in the inbox; review with {say.command('inbox')}")
     if done.embedded:
         lines.append(f"Embedded {say.count(done.embedded, 'text')}")
     if done.trouble:
