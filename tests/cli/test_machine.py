@@ -15,6 +15,9 @@ from holdfast.app import paths
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
+CLONE = '{"url": "file:///me/clone", "dir_info": {}}'
+EDITABLE = '{"url": "file:///me/clone", "dir_info": {"editable": true}}'
+
 
 @pytest.fixture
 def no_manager(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -104,6 +107,38 @@ def test_uninstall_names_the_tool_that_removes_the_program(
     said = own.says("uninstall")
 
     assert f"Remove the program with `{command}`" in said
+
+
+@requirement("first.commands")
+@pytest.mark.parametrize(
+    ("prefix", "origin", "command"),
+    [
+        ("/x/uv/tools/holdfast-memory", CLONE, "uv tool install '/me/clone[postgres]'"),
+        ("/x/pipx/venvs/holdfast-memory", "{}", "pipx install --force 'holdfast-memory[postgres]'"),
+        ("/x/venv", "{}", "/x/venv/bin/python -m pip install -U 'holdfast-memory[postgres]'"),
+        ("/x/venv", EDITABLE, "/x/venv/bin/python -m pip install -e '/me/clone[postgres]'"),
+    ],
+)
+def test_a_missing_extra_is_installed_where_the_program_is(
+    sqlite_shell: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    prefix: str,
+    origin: str,
+    command: str,
+) -> None:
+    installed = tmp_path / "holdfast_memory-9.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: holdfast-memory\nVersion: 9\n")
+    (installed / "direct_url.json").write_text(origin)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "executable", f"{prefix}/bin/python")
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+
+    refused = sqlite_shell("list", "--db", "postgresql://nobody@127.0.0.1:1/none")
+
+    assert refused.stderr == f"holdfast: PostgreSQL needs its driver: {command}\n"
 
 
 def test_data_is_deleted_only_when_that_is_confirmed_and_only_ours(own: Shell) -> None:

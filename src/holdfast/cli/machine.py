@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,7 +115,7 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
         holdfast uninstall
         holdfast uninstall --delete-data
     """
-    from holdfast.app import paths
+    from holdfast.app import machine_checks, paths
     from holdfast.cli import service_process, service_unit
     from holdfast.cli.agents import disconnected_all
 
@@ -134,21 +133,10 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
         texts += ["Stopped the service"] * bool(stopped or removed)
         texts += [_deleted(path) for path in data]
         texts += [] if data else [f"Memories are kept in {say.one_line(paths.home())}"]
-        texts.append(f"Remove the program with `{_removal()}`")
+        texts.append(f"Remove the program with `{machine_checks.removal()}`")
     call.tell("\n".join(texts), {**answer, "deleted": [str(path) for path in data]})
     if answer["failed"]:
         raise click.exceptions.Exit(1)
-
-
-def _removal() -> str:
-    """The command that removes this installation of the program."""
-    from holdfast.app.machine_checks import DISTRIBUTION
-
-    place = Path(sys.prefix).parts
-    for parts, command in ((("uv", "tools"), "uv tool uninstall"), (("pipx", "venvs"), "pipx uninstall")):
-        if parts == place[-3:-1]:
-            return f"{command} {DISTRIBUTION}"
-    return f"{sys.executable} -m pip uninstall {DISTRIBUTION}"
 
 
 def _data(home: str) -> list[Path]:
