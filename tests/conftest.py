@@ -114,6 +114,8 @@ def clean(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, str(home))
     for name in ("DATA", "CONFIG", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    # As in an active environment, so that commands are called by their name.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     for name in ("APPDATA", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(home / name.lower()))
 

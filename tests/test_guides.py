@@ -14,6 +14,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -52,10 +53,10 @@ _OPERATOR = re.compile(r"[;|&()<>`]+")
 #: Commands that need another program, a key, a server, or a person; or that stay until they are stopped.
 _NOT_RUN = re.compile(
     r"""
-    ^(?!holdfast\b|export\b|cat\b|mkdir\b|sqlite3\b|cd\b|grep\b)  # of other programs
-    | \b[A-Z]{2,}\b(?![=_./"])|\blast$     # of the reader's own: ID, TOKEN, the last session
+    ^(?!holdfast\b|export\b|cat\b|mkdir\b|sqlite3\b|cd\b|grep\b|unset\b)  # of other programs
+    | \b(?!ID\b)[A-Z]{2,}\b(?![=_./"])|\blast$|--session\ ID  # of the reader's own: TOKEN, the last session
     | \.\.\.|…|://|\$\(
-    | ^holdfast\ (serve|up|open|chat|telegram|service|doctor|uninstall)\b
+    | ^holdfast\ (serve|up|open|chat|telegram|service\ install)\b
     | ^holdfast\ inbox\ (approve|reject)
     | --\ (claude|codex|gemini)\b|--follow
     """,
@@ -66,7 +67,13 @@ echo All services are up.
 echo '[MEMORY:timing:jellyfin] Takes 60s to start after a restart'
 echo '[EVENT:warning:caddy] Answers slowly'
 """
-_MAY_FAIL = re.compile(r"^holdfast audit")  # exit code 1 says that there is something to do
+_MAY_FAIL = re.compile(r"^holdfast (audit|doctor)")  # exit code 1 says that there is something to do
+#: `ID` on a page stands for the id of a memory: here, of the one that was changed last.
+_ID = """id() {
+  holdfast list --state all --sort recent --limit 1 --json |
+    python -c 'import json, sys; print(json.load(sys.stdin)["memories"][0]["id"])'
+}
+"""
 
 
 def _steps(text: str) -> Iterator[tuple[str, str]]:
@@ -151,9 +158,24 @@ def test_the_tasks_of_make_that_pages_name_exist() -> None:
     assert named - tasks == set()
 
 
+def test_the_extras_that_pages_install_exist() -> None:
+    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    found = (re.findall(r"(?:holdfast-memory|\.)\[([a-z,]+)\]", text) for text in PAGES.values())
+
+    named = {extra for lists in found for one in lists for extra in one.split(",")}
+    assert named
+    assert named <= set(declared["optional-dependencies"])
+
+
 def _runnable(page: str) -> list[tuple[str, str]]:
     bare = ((step, _QUOTED.sub("", step[0])) for step in _steps(PAGES[page]))
-    return [step for step, words in bare if not _NOT_RUN.search(words)]
+    return [step for step, words in bare if not _NOT_RUN.search(words) and not _shows_trouble(*step)]
+
+
+def _shows_trouble(command: str, shown: str) -> bool:
+    """Whether a page shows what `doctor` finds on a machine that is not as it should be."""
+    return command == "holdfast doctor" and shown != ""
 
 
 RUN = [
@@ -169,7 +191,8 @@ RUN = [
 @pytest.mark.parametrize("page", RUN)
 def test_the_commands_of_a_page_run_in_order_and_print_what_it_shows(page: str, tmp_path: Path) -> None:
     steps = _runnable(page)
-    script = "\n".join(f"{command}\necho @@ $?" for command, _ in steps)
+    commands = (re.sub(r"\bID\b", "$(id)", command) for command, _ in steps)
+    script = _ID + "\n".join(f"{command}\necho @@ $?" for command in commands)
 
     done = subprocess.run(
         ["bash", "-c", script],

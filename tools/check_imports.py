@@ -37,17 +37,20 @@ RULES: Mapping[str, Rule] = {
     "errors": Rule(()),
     "testing": Rule(()),
     "app.paths": Rule(()),
+    "app.file_lock": Rule(()),
     "domain": Rule(("errors",)),
     "language": Rule(("errors", "domain")),
     "profiles": Rule(("errors", "domain")),
     "prompts": Rule(("errors", "domain")),
     "engine.ports": Rule(("domain", "language")),
     "engine": Rule((*PURE, "engine.ports", "profiles")),
-    "store": Rule(("errors", "domain", "engine.ports", "profiles"), third_parties=True),
+    "store": Rule(("errors", "domain", "engine.ports", "profiles", "app.file_lock"), third_parties=True),
     "models": Rule((*PURE, "engine.ports"), third_parties=True),
     "wire": Rule(("errors", "domain", "engine", "engine.ports"), third_parties=True),
     "settings": Rule(("errors", "domain", "models", "app.paths")),
-    "files": Rule(("errors", "domain", "engine", "engine.ports", "app.paths"), third_parties=True),
+    "files": Rule(
+        ("errors", "domain", "engine", "engine.ports", "app.paths", "app.file_lock"), third_parties=True
+    ),
     # The facade opens what it stands for, so it knows the wiring; nothing further in knows the facade.
     "engine.memories": Rule((*ENGINE, "files", "settings", "app.wiring")),
     "engine.administration": Rule((*ENGINE, "app.wiring")),

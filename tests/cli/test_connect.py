@@ -255,7 +255,7 @@ def test_quiet_is_switched_for_the_project_here_and_can_be_seen(sqlite_shell: Sh
     on = sqlite_shell.says("quiet", "on")
     off = sqlite_shell.says("quiet", "off")
 
-    assert on == "Here: capture is off in project website\nProject website: quiet\n"
+    assert on == "Here: capture is off in project website\nProject website: capture is off\n"
     assert off == "Here: capture is on\n"
 
 

@@ -127,7 +127,7 @@ def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:
     assert said == (
         f"Decayed {weak}  [behavior] Restarts at night (0.35 -> 0.25, now inactive)\n"
         "1 memory decayed, 1 of them now inactive\n"
-        "Undo with `holdfast undo-session fade-2026-04-08-120000`\n"
+        "Undo with `holdfast undo-session fade-2026-04-08-120000 --space ops`\n"
     )
     nothing = {"decayed": [], "deactivated": 0, "archived": [], "proposed": []}
     assert ops.json("tend") == {

@@ -58,7 +58,7 @@ def test_what_is_archived_is_said_listed_and_restored(shell: Shell) -> None:
     semantic.says("restore", memory)
 
     assert planned.startswith(f"Would archive: {memory}")
-    assert said.endswith("1 memory archived; restore one with `holdfast restore ID`\n")
+    assert said.endswith("1 memory archived; restore one with `holdfast restore ID --space talks`\n")
     assert "(not used for 365 days)" in said
     assert [one["id"] for one in listed] == [memory]
     assert [one["id"] for one in semantic.json("list")["memories"]] == [memory]

@@ -106,6 +106,7 @@ def test_a_memory_cites_the_message_and_says_who_said_it(memories: Memories) -> 
 def test_a_session_is_read_after_ten_messages_after_two_minutes_or_at_its_end(
     memories: Memories, clock: FixedClock
 ) -> None:
+    clock.set(AT)
     memories.say_all("many", said(["hello"] * (EVERY_MESSAGES - 1)))
     assert memories.capture_due() is None
     memories.say("many", "user", "hello", message_id="last")
@@ -122,6 +123,19 @@ def test_a_session_is_read_after_ten_messages_after_two_minutes_or_at_its_end(
 
     assert [read.session for read in (by_count, by_time, by_end) if read] == ["many", "few", "ended"]
     assert memories.capture_due() is None
+
+
+@requirement("first.recall")
+def test_a_session_of_the_past_is_read_at_once_because_nobody_goes_on_in_it(
+    memories: Memories, clock: FixedClock
+) -> None:
+    clock.set(AT + timedelta(days=3))
+
+    memories.say_all("old", said(["hello"]))
+
+    read = memories.capture_due()
+    assert read is not None
+    assert read.session == "old"
 
 
 @requirement("sem.chunks")

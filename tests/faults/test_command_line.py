@@ -59,8 +59,8 @@ def a_folder(file: Path) -> None:
 SAID: dict[Callable[[Path], None], str] = {
     text_file: "is not a Holdfast database",
     foreign_database: "belongs to another program",
-    newer_version: "pip install -U holdfast-memory",
-    newer_version_with_a_new_table: "pip install -U holdfast-memory",
+    newer_version: "pip install ",
+    newer_version_with_a_new_table: "pip install ",
     cut_short: "the file is damaged: restore a backup",
     zeroed: "the file is damaged: restore a backup",
     a_folder: "this is a folder",

@@ -9,7 +9,7 @@ from holdfast.language.demo_questions import questions
 
 SHOP = [
     "We moved the staging database to Frankfurt because Lisbon was slow",
-    "can you check the replication of the staging database in Frankfurt?",
+    "please check the replication of the staging database in Frankfurt",
 ]
 INVOICES = ["the invoice renders the wrong tax for Swiss customers", "please fix it"]
 
@@ -19,6 +19,12 @@ def test_a_question_is_about_what_a_session_spoke_of_and_others_did_not() -> Non
 
     assert asked[0] == "What did I say about staging and Frankfurt?"
     assert len(asked) == len(set(asked)) == 3
+
+
+def test_a_question_is_asked_about_a_statement_which_answers_it() -> None:
+    asked = questions([["Why does the checkout fail in Norway? The VAT table comes from the export."]])
+
+    assert asked == ["What did I say about VAT and table?"]
 
 
 def test_commands_paths_and_code_are_no_topics() -> None:

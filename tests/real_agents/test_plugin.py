@@ -34,6 +34,34 @@ def test_the_client_finds_nothing_to_complain_about(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
+def test_the_client_installs_it_from_a_clone_and_removes_it(
+    claude_code: Path, agent_environment: Environment
+) -> None:
+    environment = agent_environment()
+
+    def plugin(*arguments: str) -> str:
+        done = subprocess.run(
+            [claude_code, "plugin", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            cwd=ROOT,
+            env=environment,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    plugin("marketplace", "add", "./")
+    plugin("install", "holdfast@holdfast")
+    there = json.loads(plugin("list", "--json"))
+    plugin("uninstall", "holdfast@holdfast")
+
+    assert [each["id"] for each in there] == ["holdfast@holdfast"]
+    assert json.loads(plugin("list", "--json")) == []
+
+
 def test_the_plugin_has_the_version_of_the_package() -> None:
     package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())

@@ -18,6 +18,7 @@ from tests.requirements_ledger import requirement
 PROMISED = {
     "journal_mode": "wal",
     "synchronous": 2,  # FULL: the log is on the disk before a commit returns
+    "fullfsync": 1,  # and so on macOS
     "foreign_keys": 1,
     "secure_delete": 1,
     "wal_autocheckpoint": 0,

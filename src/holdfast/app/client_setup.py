@@ -166,12 +166,7 @@ def unwatch(path: Path) -> bool:
 
 def command_path(name: str) -> str:
     """The absolute path of one of this installation's commands. Raises: Invalid."""
-    beside = (Path(sys.executable).parent, Path(sys.argv[0]).absolute().parent)
-    for folder in beside:
-        for candidate in (folder / name, folder / f"{name}.exe"):
-            if candidate.is_file() and os.access(candidate, os.X_OK):
-                return str(candidate)
-    found = shutil.which(name)
+    found = paths.own_command(name) or shutil.which(name)
     if found is None:
         raise Invalid(f"{name} not found next to {sys.executable}: reinstall the package")
     return os.path.abspath(found)

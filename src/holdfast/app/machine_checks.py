@@ -10,12 +10,14 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib import metadata
 from pathlib import Path
-from urllib.parse import unquote
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
 from holdfast import __version__
 from holdfast.agents.connect.clients import CLIENTS
 from holdfast.agents.connect.connection import recorded
-from holdfast.app import paths
+from holdfast.app import paths, service_lock
 from holdfast.domain.health import HealthFinding
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Unavailable
@@ -28,7 +30,8 @@ _LATELY = timedelta(days=1)
 _MAX_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
 _TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
 _FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?([A-Z]\w+: .*)$")  # the name of an exception
-_COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
+_PIP = re.compile(r"pip install (?:-U )?'?holdfast-memory(\[\w+\])?'?")
+_COMMAND = re.compile(r"""["']((?:/|[A-Za-z]:)[^"'\n]*?[/\\]holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
 _PLUGIN = re.compile(r"""["']file://(/[^"'\n]*/holdfast/[^"'\n]*\.js)["']""")
 
 
@@ -56,6 +59,34 @@ def _files(distribution: metadata.Distribution) -> str:
     return distribution.read_text("RECORD") or distribution.read_text("SOURCES.txt") or ""
 
 
+def as_installed(text: str) -> str:
+    """`text` with what it says about `pip install` of this package as it works for this installation."""
+    return _PIP.sub(lambda found: f"{_install()}{found[1] or ''}'", text)
+
+
+def _install() -> str:
+    """The command that installs this package again, from where it came, up to its extras."""
+    source, how = DISTRIBUTION, {"uv": "uv tool install", "pipx": "pipx install --force"}
+    with suppress(metadata.PackageNotFoundError, ValueError, KeyError):
+        origin = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+        source = url2pathname(urlsplit(origin["url"]).path)
+        if origin["dir_info"].get("editable"):
+            return f"{sys.executable} -m pip install -e '{source}"
+    return f"{how.get(installer(), f'{sys.executable} -m pip install -U')} '{source}"
+
+
+def removal() -> str:
+    """The command that removes this installation of the package."""
+    by = {"uv": "uv tool uninstall", "pipx": "pipx uninstall", "pip": f"{sys.executable} -m pip uninstall"}
+    return f"{by[installer()]} {DISTRIBUTION}"
+
+
+def installer() -> Literal["uv", "pipx", "pip"]:
+    """What installed this package."""
+    parents = Path(sys.prefix).parts[-3:-1]
+    return "uv" if parents == ("uv", "tools") else "pipx" if parents == ("pipx", "venvs") else "pip"
+
+
 # ---------------------------------------------------------------------------------------------- the service
 
 
@@ -80,6 +111,8 @@ def service_findings() -> list[HealthFinding]:
 
 
 def _is_alive(pid: int) -> bool:
+    if os.name != "posix":  # where signal 0 would be Ctrl-C
+        return service_lock.is_held()
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

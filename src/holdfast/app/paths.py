@@ -1,4 +1,4 @@
-"""Paths of the data directory and its files, and the project of a folder.
+"""Paths of the data directory and its files, of our commands, and the project of a folder.
 
 Paths are plain strings, and few modules are imported (no `pathlib`), because the hook command uses this
 before every prompt.
@@ -11,6 +11,7 @@ import sys
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _MAX_NAME = 120  # of such a file name, in characters
 _NOBODYS = "="  # means "no project": not a valid name
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows writes text with other line ends
 _MAX_LINK = 4096  # bytes of a `.git` file that are read
 
 
@@ -179,7 +180,7 @@ def write_private(path: str, content: bytes) -> None:
     make_folder(folder)
     # A name of its own: threads and processes may write the same file at the same time.
     beside = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}.new")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
     try:
         try:
             while content:  # a disk that is nearly full takes a part
@@ -206,6 +207,33 @@ def rewrite(path: str, content: bytes, *, mode: int = 0o600) -> None:
     os.chmod(real, known.st_mode & 0o7777 if known else mode)
     if known and os.name == "posix" and (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
         os.chown(real, known.st_uid, known.st_gid)
+
+
+# ------------------------------------------------------------------------------------------------- commands
+
+
+def own_command(name: str) -> str | None:
+    """The path of one of this installation's commands."""
+    for beside in (sys.executable, os.path.abspath(sys.argv[0])):
+        for file in (name, f"{name}.exe"):
+            path = os.path.join(os.path.dirname(beside), file)
+            if os.path.isfile(path) and os.access(path, os.X_OK):
+                return path
+    return None
+
+
+def shell_command() -> str:
+    """What a person types for `holdfast` here: its path, where the name leads elsewhere or nowhere."""
+    own = own_command("holdfast")
+    if own is None:
+        return f"{sys.executable} -m holdfast"
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = os.path.join(folder, os.path.basename(own))
+        if os.path.isfile(found):
+            if os.path.samefile(found, own):
+                return "holdfast"
+            break
+    return f'"{own}"' if " " in own else own
 
 
 # ------------------------------------------------------------------------------------------------- projects

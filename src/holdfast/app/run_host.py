@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.agents import capture_off
 from holdfast.app import paths, wiring
 from holdfast.engine.intake import checked_tier
+from holdfast.errors import Unavailable
 
 if TYPE_CHECKING:
     from holdfast.agents.run.recorder import Occasion
@@ -31,8 +32,10 @@ def run_agent(
 ) -> int:
     """Runs an agent as a session and returns its exit code; `say` gets lines for the user.
 
-    `about` is passed to `_occasion`. Raises: Invalid, before anything is started.
+    `about` is passed to `_occasion`. Raises: Invalid and Unavailable, before anything is started.
     """
+    if not hasattr(os, "killpg"):
+        raise Unavailable("agents can't be run on Windows, which has no process groups: connect them instead")
     from holdfast.agents.hooks import captures
     from holdfast.agents.run import Ends, Plan, run
     from holdfast.agents.stream import READERS

@@ -97,6 +97,7 @@ def _circumstances() -> dict[str, object]:
     draws = terminal and os.environ.get("TERM") != "dumb"
     return {
         "directory": os.getcwd(),
+        "program": paths.shell_command(),
         "space": os.environ.get("HOLDFAST_SPACE"),
         "columns": _columns() if draws else None,
         "colour": terminal and not no_colour,

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from holdfast.app import paths, served_command
+from holdfast.app import file_lock, paths, served_command
 from holdfast.errors import Conflict, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -53,15 +53,16 @@ def own_token() -> str:
 @contextmanager
 def single_instance_lock() -> Iterator[None]:
     """Holds the lock of this user's service. Raises: Conflict, when another process has it."""
-    import fcntl
-
     with _lock_file() as lock:
-        try:
-            if lock is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Conflict("the service is already running: see `holdfast service status`") from None
+        if lock is not None and not file_lock.try_lock(lock):
+            raise Conflict("the service is already running: see `holdfast service status`")
         yield
+
+
+def is_held() -> bool:
+    """Whether a process has the lock of this user's service."""
+    with _lock_file() as lock:
+        return lock is not None and not file_lock.try_lock(lock)
 
 
 @contextmanager
@@ -93,14 +94,14 @@ def _lock_file() -> Iterator[int | None]:
     descriptor = None
     try:
         paths.make_folder(paths.home())
-        descriptor = os.open(paths.service_lock(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = file_lock.open_file(paths.service_lock())
     except OSError:
         try:
-            descriptor = os.open(paths.service_lock(), os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(paths.service_lock(), os.O_RDONLY)
         except OSError as error:
             _log.warning("no lock file, so a second service could start: %s", error)
     try:
         yield descriptor
     finally:
         if descriptor is not None:
-            os.close(descriptor)
+            file_lock.close(descriptor)

@@ -51,7 +51,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Maintain": {
         "capture": ("capture:capture", "Extract memories from sessions"),
-        "recapture": ("capture:recapture", "Read kept messages again, with the current model"),
+        "recapture": ("capture:recapture", "Read stored messages again, with the current model"),
         "tend": ("upkeep:tend", "Run upkeep: decay, archive and propose merges"),
         "audit": ("upkeep:audit", "Report duplicates, contradictions, secrets and unused memories"),
         "undo-session": ("sessions:undo_session", "Undo everything that a session wrote"),
@@ -59,7 +59,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "spend": ("operations:spend", "Show language model usage and cost"),
         "status": (
             "machine:status",
-            "Show the service, the connected agents, the memories and the cost at a glance",
+            "Show the service, agents, hooks, memories, inbox, cost and disk at a glance",
         ),
         "doctor": ("doctor:doctor", "Check the installation and suggest fixes"),
         "migrate": ("upkeep:migrate", "Upgrade the database schema"),
@@ -204,15 +204,23 @@ def _tell(
     call: Call, given: Sequence[str], kind: str, message: str, *, code: int, field: str | None = None
 ) -> int:
     """One line on standard error; with --json the same as an object on standard output."""
-    from holdfast.cli.say import one_line
+    from holdfast.cli.say import hint, one_line
 
     # After a parse error call.json may not be set yet, so look at the raw arguments too.
     if call.json or "--json" in given:
         with suppress(OSError):  # the error may be a full disk
             tell_json({"error": {"kind": kind, "message": message, "field": field}})
     with suppress(OSError):
-        echo(f"holdfast: {one_line(message)}", err=True)
+        echo(f"holdfast: {hint(one_line(_as_installed(message)), call)}", err=True)
     return code
+
+
+def _as_installed(message: str) -> str:
+    if "pip install" not in message:
+        return message
+    from holdfast.app.machine_checks import as_installed
+
+    return as_installed(message)
 
 
 def _unforeseen(error: Exception) -> str:

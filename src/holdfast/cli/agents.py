@@ -74,7 +74,7 @@ def connect(
     lines += [found.client.then] if found.client.then else []
     scoped = ["--scope", found.setup.scope] if found.setup.scope != found.client.scopes[0] else []
     again = ["disconnect", client, *scoped]
-    lines.append(f"Undo with `holdfast {' '.join(again)}`")
+    lines.append(say.hint(f"Undo with `holdfast {' '.join(again)}`"))
     _tell(call, found, changes, "\n".join(lines), dry_run)
 
 

@@ -153,6 +153,8 @@ def _unwritable(path: Path, error: OSError) -> Invalid:
 
 
 def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # where a folder can't be opened
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

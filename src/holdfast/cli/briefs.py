@@ -38,8 +38,7 @@ def brief(
 ) -> None:
     """Print the memory block for a prompt.
 
-    Into a pipe or a file goes the block and nothing else. On a terminal its lines are wrapped, and its size
-    is told below it.
+    In a pipe or a file, prints the block and nothing else. On a terminal, wraps its lines and adds its size.
 
     \b
         holdfast brief
@@ -87,7 +86,7 @@ def context(call: Call, session: str | None, **fields: Any) -> None:
     """Print memories that help with the latest message.
 
     Reads messages from standard input: plain text is the user's latest message; JSON lines with role and text
-    (or content) are messages, newest last; those before it tell what it refers to. Prints a block for the
+    (or content) are messages, newest last; earlier ones say what it refers to. Prints a block for the
     prompt, or nothing when there is nothing new and relevant. The exit code is 0 in both cases. With
     --explain, nothing counts as shown to the session.
 
@@ -107,7 +106,7 @@ def context(call: Call, session: str | None, **fields: Any) -> None:
 
 def _explained(made: "Context") -> str:
     if not made.candidates:
-        return "Nothing found: the latest message is small talk, or no memory has to do with it"
+        return "Nothing found: the latest message is small talk, or no memory is about it"
     from holdfast.cli.recall import hit_lines
 
     parts = []

@@ -29,8 +29,8 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     """Extract memories from sessions.
 
     Uses the built-in model, and then a language model if HOLDFAST_EXTRACT_MODEL is set. The service does this
-    automatically: every 10 messages, after 2 minutes, and when a session ends. Each message is read once;
-    sessions in quiet mode are skipped.
+    automatically: every 10 messages, after 2 minutes, when a session ends, and after an import. Each message
+    is read once; sessions in quiet mode are skipped.
 
     \b
         holdfast capture
@@ -85,7 +85,7 @@ def _model_lines(one: "ChunkResult") -> list[str]:
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @in_space
 def recapture(call: Call, dry_run: bool) -> None:
-    """Read kept messages again, with the current model.
+    """Read stored messages again, with the current model.
 
     After an upgrade with a better model: adds what it finds in sessions that were captured before, and
     removes what it no longer finds. Memories that somebody edited, confirmed or pinned are left
@@ -105,7 +105,7 @@ def recapture(call: Call, dry_run: bool) -> None:
     if dry_run:
         lines.append("Nothing was changed")
     elif done.session is not None:
-        lines.append(f"Undo with `holdfast undo-session {done.session}`")
+        lines.append(f"Undo with {say.command('undo-session', done.session)}")
     call.tell("\n".join(lines), done)
 
 
@@ -134,9 +134,9 @@ def quiet(call: Call, switch: str | None, project: str | None, session: str | No
     kept = _switched(switch, project, session, everywhere)
     here = _reason_here()
     lines = [f"Here: {'capture is on' if here is None else here}"]
-    lines += ["Everywhere: quiet"] if kept.everywhere else []
-    lines += [f"Project {say.one_line(name)}: quiet" for name in kept.projects]
-    lines += [f"Session {say.one_line(name)}: quiet" for name in kept.sessions]
+    lines += ["Everywhere: capture is off"] if kept.everywhere else []
+    lines += [f"Project {say.one_line(name)}: capture is off" for name in kept.projects]
+    lines += [f"Session {say.one_line(name)}: capture is off" for name in kept.sessions]
     answer = {
         "here": here,
         "everywhere": kept.everywhere,

@@ -28,9 +28,9 @@ def doctor(call: Call, repair: bool) -> None:
     """Check the installation and suggest fixes.
 
     Checks the database (path, permissions, size, schema, integrity, checksums of texts), a test write, the
-    embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space what
-    it holds, what is not embedded yet, and what models cost. Of a Citus cluster it shows the nodes, the
-    shards, the largest spaces and what is not distributed. Exit code 1 when there is a problem.
+    embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space
+    its counts, texts that are not embedded yet, and the cost of models. Of a Citus cluster it shows the
+    nodes, the shards, the largest spaces and what is not distributed. Exit code 1 when there is a problem.
 
     --repair rebuilds vectors and the word index, removes orphaned rows, and restores damaged texts from their
     second copy.
@@ -116,6 +116,8 @@ def _largest(seen: "Checkup") -> list[tuple[str, str]]:
 
 
 def _show(seen: "Checkup") -> None:
+    from holdfast.app.machine_checks import as_installed
+
     waiting = sum(one.waiting for one in seen.spaces)
     facts = [*_facts(seen.health), ("inbox", f"{waiting:,} waiting")]
     facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
@@ -129,12 +131,13 @@ def _show(seen: "Checkup") -> None:
     for damage in seen.mended:
         click.echo(f"{click.style('repaired', fg='green')}: {_mended(damage)}")
     for finding in seen.findings:
+        todo = as_installed(say.one_line(finding.command or finding.advice))
         colour = "red" if finding.level == "problem" else "yellow"
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
-        click.echo(f"  {say.one_line(finding.command or finding.advice)}")
+        click.echo(f"  {say.hint(todo)}")
     if waiting:
         click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for approval")
-        click.echo("  review with `holdfast inbox`, per space")
+        click.echo(say.hint("  review with `holdfast inbox`, per space"))
     if seen.healthy:
         click.echo(click.style("No problems found", fg="green"))
 

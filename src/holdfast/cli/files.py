@@ -69,7 +69,9 @@ def status(call: Call) -> None:
     with call.memories() as memories:
         state = memories.directory()
     if state is None:
-        call.tell("Not bound to a directory: bind one with `holdfast files init DIR`", {"directory": None})
+        call.tell(
+            say.hint("Not bound to a directory: bind one with `holdfast files init DIR`"), {"directory": None}
+        )
         return
     call.tell("\n".join(_described(state, memories.space)), {"directory": state})
 
@@ -154,7 +156,9 @@ def _described(state: "DirectoryState", space: str) -> list[str]:
     if state.asks:
         lines.append(f"  action     {_asked(state.asks, space)}")
     if state.conflicts:
-        lines.append(f"  conflicts  {', '.join(state.conflicts)}: see both texts with `holdfast inbox`")
+        lines.append(
+            say.hint(f"  conflicts  {', '.join(state.conflicts)}: see both texts with `holdfast inbox`")
+        )
     return lines + [f"  problem    {say.one_line(trouble)}" for trouble in state.troubles]
 
 

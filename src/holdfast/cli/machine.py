@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,11 @@ from holdfast.cli import say
 from holdfast.cli.call import Call, confirm, on_store
 from holdfast.cli.spaces import overview_table
 
-_BY_PIP = "`pip uninstall holdfast-memory`, `pipx` or `uv tool`"
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.engine.memories import Memories
+
 #: What Holdfast keeps in its home, apart from the database.
 _KEPT = (
     "token", "service.json", "service.lock", "service.log", "start.lock", "browsers.json", "quiet.json",
@@ -22,7 +27,7 @@ _KEPT = (
 @click.command()
 @on_store
 def status(call: Call) -> None:
-    """Show the service, the connected agents, the memories and the cost at a glance.
+    """Show the service, agents, hooks, memories, inbox, cost and disk at a glance.
 
     `holdfast doctor` checks all of it and suggests fixes.
 
@@ -34,30 +39,56 @@ def status(call: Call) -> None:
     from holdfast.domain.spend import dollars, total
     from holdfast.engine.spaces import overview
 
-    found = running()
-    states = client_setup.client_states(call.usual_space, call.db)
+    found, states = running(), client_setup.client_states(call.usual_space, call.db)
     clients = [each.title for each in states if each.state in ("connected", "otherwise")]
     with call.store() as store:
         where = store.where()
         spaces = [overview(each.name, store=store) for each in store.spaces()]
-        spent = total(call.space_in(store, each.name).spend(days=1).today for each in store.spaces())
-    hooks = machine_checks.hook_findings(call.time()())
+        opened = [call.space_in(store, each.space.name) for each in spaces]
+        spent = total(memories.spend(days=1).today for memories in opened)
+        brief = max(filter(None, map(_last_brief, opened)), default=None)
+    failures = [each.says for each in machine_checks.hook_findings(call.time()())]
     facts = {
         "service": f"running at {found.url}" if found else "not running; start it with `holdfast up`",
         "agents": ", ".join(clients) or "none connected; connect one with `holdfast connect`",
-        "hooks": hooks[0].says if hooks else "no failure in the last 24 hours",
+        "hooks": "; ".join([_given(brief), *(failures or ["no failure in the last 24 hours"])]),
+        "memories": f"{sum(each.active for each in spaces):,} in {say.count(len(spaces), 'space')}",
+        "inbox": _inbox({each.space.name: each.waiting for each in spaces if each.waiting}, call.usual_space),
+        "models": f"{dollars(spent.micro_dollars)} today in {say.count(spent.calls, 'call')}",
         "database": f"{where}{_sizes(where)}",
-        "today": f"{dollars(spent.micro_dollars)} in {say.count(spent.calls, 'model call')}",
     }
     if call.json:
         answer = {"service": found.url if found else None, "clients": clients, "database": where}
-        call.tell("", {**answer, "spent": spent, "spaces": spaces})
+        call.tell("", {**answer, "spent": spent, "spaces": spaces, "last_brief": brief and brief[0]})
         return
     for name, value in facts.items():
-        click.echo(f"{click.style(name.rjust(8), dim=True)}  {say.one_line(value)}")
+        click.echo(f"{click.style(name.rjust(8), dim=True)}  {say.hint(say.one_line(value))}")
     if spaces:
         click.echo()
         overview_table(spaces).show()
+
+
+def _last_brief(memories: "Memories") -> "tuple[datetime, str] | None":
+    """When a session was given a brief for the last time, and the agent of the session."""
+    reports = memories.cache_report().sessions
+    return max(
+        ((block.given_at, report.session.client or "") for report in reports for block in report.blocks),
+        default=None,
+    )
+
+
+def _given(brief: "tuple[datetime, str] | None") -> str:
+    if brief is None:
+        return "no brief given yet"
+    return f"last brief {say.moment(brief[0])} UTC{f' to {brief[1]}' if brief[1] else ''}"
+
+
+def _inbox(waiting: dict[str, int], usual: str) -> str:
+    """What waits, by space, and the command that shows it."""
+    if not waiting:
+        return "0 waiting"
+    named = "" if usual in waiting else f" --space {next(iter(waiting))}"
+    return f"{sum(waiting.values()):,} waiting; review with `holdfast inbox{named}`"
 
 
 def _sizes(where: str) -> str:
@@ -77,14 +108,14 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
     """Remove Holdfast from this machine: disconnect all agents, stop and remove the service.
 
     Memories are kept, unless --delete-data is given. Databases that are not in the data directory are never
-    deleted. The program itself is removed by the tool that installed it.
+    deleted. Prints the command that removes the program itself.
 
     \b
         holdfast uninstall --dry-run
         holdfast uninstall
         holdfast uninstall --delete-data
     """
-    from holdfast.app import paths
+    from holdfast.app import machine_checks, paths
     from holdfast.cli import service_process, service_unit
     from holdfast.cli.agents import disconnected_all
 
@@ -102,9 +133,7 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
         texts += ["Stopped the service"] * bool(stopped or removed)
         texts += [_deleted(path) for path in data]
         texts += [] if data else [f"Memories are kept in {say.one_line(paths.home())}"]
-        texts.append(
-            "Remove the program with the tool that installed it, such as `pip uninstall holdfast-memory`"
-        )
+        texts.append(f"Remove the program with `{machine_checks.removal()}`")
     call.tell("\n".join(texts), {**answer, "deleted": [str(path) for path in data]})
     if answer["failed"]:
         raise click.exceptions.Exit(1)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 import click
 
 if TYPE_CHECKING:
+    from holdfast.cli.call import Call
     from holdfast.domain.memory import Memory, Message, Session
     from holdfast.domain.outcomes import Outcome, Refused
     from holdfast.domain.ranking import MessageHit
@@ -25,6 +26,11 @@ _STEERING = re.compile(
 )
 MOST_QUOTED = 300  # characters of a message in a list
 _BLANKS = re.compile(r"\s+")
+#: Commands that are about one space, where none is named.
+_IN_A_SPACE = re.compile(
+    r"(`holdfast (?:list|show|why|revise|forget|restore|erase|split|remember|inbox|tend|sessions|undo-session"
+    r"|files)\b(?![^`]*--space)[^`]*)"
+)
 
 
 def visible(text: str) -> str:
@@ -64,13 +70,25 @@ def identifier(memory_id: str) -> str:
 
 
 def command(*words: str) -> str:
-    """A follow-up command, in the same space as this one."""
+    """A follow-up command as it works here."""
+    return hint(f"`{one_line(' '.join(['holdfast', *words]))}`")
+
+
+def hint(text: str, call: "Call | None" = None) -> str:
+    """`text` with its commands as they work here: in the space of this one, and found by the shell."""
     context = click.get_current_context(silent=True)
-    call = context.obj if context else None
-    space = getattr(call, "space", None)
-    if call is not None and space and space != call.usual_space:
-        words = (*words, "--space", space)
-    return f"`{one_line(' '.join(['holdfast', *words]))}`"
+    call = call or (context.obj if context else None)
+    space = call.space if call and call.space != call.usual_space else None
+    if space:
+        text = _IN_A_SPACE.sub(lambda found: f"{found[1]} --space {one_line(space)}", text)
+    return text.replace("`holdfast ", f"`{program()} ") if "`holdfast " in text else text
+
+
+def program() -> str:
+    """What the user types for `holdfast`."""
+    from holdfast.app import paths
+
+    return r.program if (r := RECIPIENT.get()) else paths.shell_command()
 
 
 def headline(memory: "Memory") -> str:
@@ -231,6 +249,7 @@ class Recipient:
     colour: bool
     draws_colour: bool
     encoding: str
+    program: str  # what its user types for `holdfast`
     output: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -257,14 +276,12 @@ def here_only() -> None:
 
 def encoding() -> str:
     """The encoding of the output."""
-    recipient = RECIPIENT.get()
-    return recipient.encoding if recipient else getattr(sys.stdout, "encoding", None) or "utf-8"
+    return r.encoding if (r := RECIPIENT.get()) else getattr(sys.stdout, "encoding", None) or "utf-8"
 
 
 def width() -> int:
     """Characters in a line of the terminal."""
-    recipient = RECIPIENT.get()
-    if recipient:
+    if recipient := RECIPIENT.get():
         return recipient.columns or 0
     import shutil
 
@@ -280,5 +297,4 @@ def on_terminal() -> bool:
 
 def draws_colour() -> bool:
     """Whether a terminal may show colours."""
-    recipient = RECIPIENT.get()
-    return recipient.draws_colour if recipient else not os.environ.get("NO_COLOR")
+    return r.draws_colour if (r := RECIPIENT.get()) else not os.environ.get("NO_COLOR")

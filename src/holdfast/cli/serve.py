@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -73,7 +72,9 @@ def serve(call: Call, host: str, port: int | None, outside: tuple[str, ...], log
 def _where(url: str, login: str, *, terminal: bool) -> tuple[str, dict[str, str]]:
     """The addresses as text and as data. The login link is shown on a terminal only, never in a log."""
     places = {"url": url, "mcp": f"{url}/mcp", "api": f"{url}/api", **({"login": login} if terminal else {})}
-    dashboard = f"Dashboard (one-time link): {login}" if terminal else "Dashboard: run `holdfast open`"
+    dashboard = (
+        f"Dashboard (one-time link): {login}" if terminal else say.hint("Dashboard: run `holdfast open`")
+    )
     return f"Serving on {url} (MCP at {url}/mcp, REST at {url}/api)\n  {dashboard}", places
 
 
@@ -99,12 +100,8 @@ def _example(call: Call, host: str, port: int | None, log: str) -> None:
 
 def _example_lines(shown: "Shown") -> list[str]:
     """The addresses, the token, and commands to try."""
-    from holdfast.app.client_setup import command_path
-
     first = shown.spaces[0].space.name
-    # Where it is not on the path, as after `make start`, the commands name the whole file.
-    own = command_path("holdfast")
-    command = "holdfast" if shutil.which("holdfast") == own else shlex.quote(own)
+    command = say.program()
     inside = f"HOLDFAST_HOME={shlex.quote(shown.home)} {command}"
     query = f"query={_QUESTION}"
     return [

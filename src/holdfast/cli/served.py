@@ -50,7 +50,7 @@ def answer(registry: "SpaceRegistry", asked: Mapping[str, Any]) -> dict[str, obj
     try:
         arguments = [str(each) for each in asked["arguments"]]
         recipient = Recipient(
-            **{name: asked[name] for name in ("columns", "colour", "draws_colour", "encoding")}
+            **{name: asked[name] for name in ("columns", "colour", "draws_colour", "encoding", "program")}
         )
         call = ServedCall(registry, asked)
     except (KeyError, TypeError):

@@ -74,7 +74,7 @@ def install(call: Call, kind: "Kind | None", dry_run: bool) -> None:
     done = service_unit.install(wanted)
     lines = [
         f"{done.capitalize()}: {say.one_line(str(wanted.path))}",
-        "  Remove it with `holdfast service uninstall`",
+        say.hint("  Remove it with `holdfast service uninstall`"),
     ]
     call.tell("\n".join(lines), {**answer, "outcome": done, "done": True})
 
@@ -137,7 +137,9 @@ def status(call: Call) -> None:
     own = service_unit.unit(service_unit.own_kind(), {})
     there = service_unit.installed(own)
     lines = [f"Running at {found.url} (process {found.pid})" if found else "Not running"]
-    lines.append(f"Unit: {own.path}" if there else "No unit installed: run `holdfast service install`")
+    lines.append(
+        f"Unit: {own.path}" if there else say.hint("No unit installed: run `holdfast service install`")
+    )
     answer = {"running": found is not None, "url": found.url if found else None}
     call.tell("\n".join(lines), {**answer, "pid": found.pid if found else None, "installed": there})
     if found is None:

@@ -1,20 +1,19 @@
 """Finds, starts and stops this user's service."""
 
-import fcntl
 import json
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
-from holdfast.app import paths
+from holdfast.app import file_lock, paths, service_lock
 from holdfast.cli.service_unit import log_file, serve_command
 from holdfast.errors import Unavailable
 
@@ -25,6 +24,10 @@ _LOOKS_EVERY: Final = 0.05
 _MOST_LOG: Final = 1_000_000  # bytes; a longer one begins anew
 _PORT_TAKEN: Final = 3  # what `serve` ends with when something is not available
 
+#: The same on Windows, where alone there are such flags.
+_DETACHED: Final = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(
+    subprocess, "CREATE_NEW_PROCESS_GROUP", 0
+)
 #: Services that go on when this process ends, which is meant: kept, so that Python does not warn about it.
 _LEFT_BEHIND: Final[list[subprocess.Popen[bytes]]] = []
 
@@ -67,6 +70,8 @@ def stop() -> Running | None:
         raise Unavailable(f"process {found.pid} can't be stopped: {error.strerror}") from None
     for _ in _looks():
         if not _is_service(found.pid):
+            if os.name == "nt":  # where it was ended before it could clean up
+                service_lock.remove_address_file()
             return found
     raise Unavailable(f"process {found.pid} did not stop within {_STARTS_WITHIN:.0f} s")
 
@@ -84,6 +89,8 @@ def _is_service(pid: int) -> bool:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=_ANSWERS_WITHIN
         )
+    except FileNotFoundError:  # nor ps, as on Windows
+        return service_lock.is_held()
     except (OSError, subprocess.TimeoutExpired):
         return False
     return "serve" in done.stdout.split()
@@ -150,6 +157,7 @@ def _started(command: list[str], db: str | None, space: str | None) -> Running:
             cwd=paths.home(),
             env=environment,
             start_new_session=True,  # it stays when this terminal is closed
+            creationflags=_DETACHED,
         )
     _LEFT_BEHIND.append(child)
     for _ in _looks():
@@ -190,13 +198,10 @@ def _last_words() -> str:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     """Holds the lock for starting the service."""
-    try:
-        paths.make_folder(paths.home())
-        lock = os.open(os.path.join(paths.home(), "start.lock"), os.O_WRONLY | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise Unavailable(f"{paths.home()} can't be written: {error.strerror}") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as stack:
+        try:
+            paths.make_folder(paths.home())
+            stack.enter_context(file_lock.locked(os.path.join(paths.home(), "start.lock")))
+        except OSError as error:
+            raise Unavailable(f"{paths.home()} can't be written: {error.strerror}") from None
         yield
-    finally:
-        os.close(lock)

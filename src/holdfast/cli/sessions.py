@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 )
 @click.option("--agent", "client", help="Only this agent, such as claude-code.")
 @click.option("--project", help="Only this project.")
-@click.option("--failed", is_flag=True, help="Only sessions that ended with an exit code.")
+@click.option("--failed", is_flag=True, help="Only sessions that ended with an exit code other than 0.")
 @wide_option
 @in_space
 def sessions(call: Call, limit: int, wide: bool, **asked: Any) -> None:
     """List sessions of agents; show one or name it.
 
-    The newest first. A session without a name is called by how its first prompt begins.
+    Newest first. A session without a name is listed with the beginning of its first prompt.
 
     \b
         holdfast sessions

@@ -151,7 +151,7 @@ def list_(call: Call) -> None:
         "No spaces yet: `default` is created with the first memory; create others with "
         "`holdfast space create NAME`"
     )
-    call.tell(overview_table(found) if found else none_yet, {"spaces": found, "total": len(found)})
+    call.tell(overview_table(found) if found else say.hint(none_yet), {"spaces": found, "total": len(found)})
 
 
 @space.command()

@@ -1,16 +1,13 @@
 """The commands tour and completion. The tour runs six real commands in a temporary store."""
 
-import os
 import shlex
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
 import click
 
-from holdfast.cli import cli
+from holdfast.cli import cli, say
 from holdfast.cli.call import Call
 
 _TIMING: Final = ("-c", "timing", "-s", "jellyfin")
@@ -59,8 +56,8 @@ def tour() -> int:
             if code:
                 return code
     click.echo("\nContinue in your own store:")
-    for command in ('remember "What is worth knowing"', "--help"):
-        click.echo(click.style(f"$ {_program()} {command}", fg="green"))
+    for command in ("up", "--help"):
+        click.echo(click.style(f"$ {say.program()} {command}", fg="green"))
     return 0
 
 
@@ -74,13 +71,6 @@ def _run(arguments: list[str], place: str) -> int:
 def _oldest(place: str) -> str:
     with Call(db=place, space="default").memories() as memories:
         return memories.find(order="created").memories[0].id
-
-
-def _program() -> str:
-    """How this installation's command is called from here."""
-    if shutil.which("holdfast"):
-        return "holdfast"
-    return os.path.relpath(Path(sys.prefix) / "bin" / "holdfast")
 
 
 if __name__ == "__main__":

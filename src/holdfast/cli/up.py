@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,6 +20,7 @@ STEPS: Final = ("transcripts", "service", "connect")
 _MOST_SESSIONS: Final = 500  # that the first question is chosen from, and messages of each
 _MOST_MESSAGES: Final = 20
 _WIDTH: Final = 13  # of the column with the steps' names
+_QUOTE: Final = 3  # of the quotation mark and what is before it
 _SHOWN: Final = 240  # characters of what was said
 
 
@@ -64,7 +66,7 @@ def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
 
     Imports the transcripts of Claude Code, Codex, Gemini CLI and opencode on this machine, starts the service
     (as a systemd or launchd service where possible), connects the agents that it finds, and ends with a
-    recall from your past sessions. Asks before every step; safe to repeat.
+    recall from your past sessions and the commands to go on with. Asks before every step; safe to repeat.
 
     \b
         holdfast up
@@ -83,11 +85,8 @@ def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
         if name not in guide.without:
             step(guide)
     _first_recall(guide)
-    if call.json:
-        call.tell("", guide.answer)
+    call.tell(_next_steps(guide), guide.answer)
     if guide.failed:
-        if not call.json:
-            click.echo("Run `holdfast doctor` for details")
         raise click.exceptions.Exit(1)
 
 
@@ -223,7 +222,7 @@ def _connect(guide: Guide) -> None:
     if wrong:
         guide.fail("connect", "; ".join(wrong))
         return
-    text = "\n".join(lines) or "no agent found: see `holdfast connect --help` for the supported ones"
+    text = "\n".join(lines) or say.hint("no agent found: `holdfast connect --help` lists the supported ones")
     guide.tell("connect", say.visible(text), done=True, connected=connected)
 
 
@@ -242,8 +241,34 @@ def _first_recall(guide: Guide) -> None:
                 shown = "\n".join([say.one_line(question), *map(_shown, found.hits)])
                 guide.tell("recall", shown, question=question, **to_json(found))
                 return
-    hint = "nothing to search yet: use `holdfast remember`, or work with a connected agent"
+    hint = f"nothing to search yet: add a memory with {say.command('remember', 'TEXT')}, or start an agent"
     guide.tell("recall", hint, question=None, hits=[])
+
+
+def _next_steps(guide: Guide) -> str:
+    """How to see what there is, how to stop capture, and how to get rid of all of it."""
+    told = guide.answer
+    title = "Ready."
+    if guide.failed:
+        title = say.hint("Not everything worked: `holdfast doctor` says why. Then run `holdfast up` again.")
+    elif told.get("connect", {}).get("connected"):
+        title = "Ready: every new session starts with what earlier ones learned."
+    listed = "memories"
+    if told.get("service", {}).get("done") and told.get("transcripts", {}).get("new"):
+        listed = "memories; the service is reading the imported sessions now"
+    steps = {
+        "open": "dashboard: view, search, edit, approve, undo",
+        "list": listed,
+        "sessions": "past sessions",
+        "status": "service, agents, last hook, cost",
+        "undo-session last": "undo everything that the last session wrote",
+        "quiet on": "stop capture in this project",
+        "uninstall": "disconnect the agents and stop the service; memories are kept",
+    }
+    commands = {f"{say.program()} {name}": what for name, what in steps.items()}
+    width = max(map(len, commands))
+    lines = (f"  {click.style(f'{name:<{width}}', fg='cyan')}  {what}" for name, what in commands.items())
+    return "\n".join(["", click.style(title, bold=True), *lines])
 
 
 def _shown(hit: "Hit") -> str:
@@ -254,10 +279,12 @@ def _shown(hit: "Hit") -> str:
         return f"  {say.headline(hit.memory)}"
     text = say.one_line(hit.message.content or "")
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    if say.on_terminal():
+        text = f"\n{'':{_QUOTE}}".join(wrap(text, max(say.width() - _WIDTH - _QUOTE, 20)))
     project = hit.session.project if hit.session else None
     notes = [
         "you" if hit.message.role == "user" else "the agent",
         say.moment(hit.message.said_at),
         *([f"in {say.one_line(project)}"] if project else []),
     ]
-    return f"  “{text}” {click.style('(' + ', '.join(notes) + ')', dim=True)}"
+    return f"  “{text}”\n  {click.style(', '.join(notes), dim=True)}"

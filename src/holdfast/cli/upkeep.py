@@ -42,17 +42,18 @@ def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
     lines = [f"Decayed {_step(before, after)}" for before, after in done.decayed]
     if done.decayed:
         lines.append(f"{say.memories(len(done.decayed))} decayed, {done.deactivated:,} of them now inactive")
-        lines.append(f"Undo with `holdfast undo-session {done.session}`")
+        lines.append(f"Undo with {say.command('undo-session', done.session or 'last')}")
     if done.clock_doubt:
         lines.append(_doubt(done.clock_doubt))
     lines += [f"Archived {say.headline(memory)} ({say.one_line(reason)})" for memory, reason in done.archived]
     if done.archived:
-        lines.append(f"{say.memories(len(done.archived))} archived; restore one with `holdfast restore ID`")
+        lines.append(
+            f"{say.memories(len(done.archived))} archived; restore one with {say.command('restore', 'ID')}"
+        )
     lines += [f"Proposed {memory.id}: {say.one_line(memory.waiting_for or '')}" for memory in done.proposed]
     if done.proposed:
-        lines.append(
-            f"{say.count(len(done.proposed), 'proposal')} in the inbox; review with `holdfast inbox`"
-        )
+        proposals = say.count(len(done.proposed), "proposal")
+        lines.append(f"{proposals} in the inbox; review with {say.command('inbox')}")
     if done.embedded:
         lines.append(f"Embedded {say.count(done.embedded, 'text')}")
     if done.trouble:
@@ -74,7 +75,7 @@ def _preview(call: Call) -> None:
 
 
 def _doubt(doubt: str) -> str:
-    return f"{doubt}; if the clock is right, run `holdfast tend --clock-is-right`"
+    return f"{doubt}; if the clock is right, run {say.command('tend --clock-is-right')}"
 
 
 def _step(before: "Memory", after: "Memory") -> str:
@@ -187,5 +188,5 @@ def _finding_lines(finding: "Finding") -> list[str]:
     return [
         f"{click.style(name, bold=True)}: {finding.count:,} {say.one_line(finding.says)}",
         f"  {', '.join([*map(say.one_line, shown[:_SHOWN]), *more])}",
-        f"  {say.one_line(_COMMANDS.get(finding.kind, finding.advice))}",
+        f"  {say.hint(say.one_line(_COMMANDS.get(finding.kind, finding.advice)))}",
     ]

@@ -86,12 +86,12 @@ def unread(space: str, failed: int, error: str | None, put_off: str | None) -> l
         pieces = "passage" if failed == 1 else "passages"
         why = error or "its worker process died"
         says = f"a model could not read {failed:,} {pieces} in space {space!r}: {why}"
-        advice = "what the built-in reader found is kept"
+        advice = "what the built-in model found is kept"
         command = f"{advice}; `holdfast capture --again --space {space}` retries them, --leave drops them"
         found.append(HealthFinding("problem", says, advice, command))
     if put_off is not None:
         later = "the rest is read tomorrow, or now if you raise HOLDFAST_DAILY_CAP"
-        advice = f"what the built-in reader found is kept; {later}"
+        advice = f"what the built-in model found is kept; {later}"
         found.append(HealthFinding("note", f"models are paused in space {space!r}: {put_off}", advice))
     return found
 

@@ -51,7 +51,7 @@ class PreparedQuery:
         try:
             return self.builtin_model.helps(self.question.text[:MOST_READ], texts)
         except Unavailable as trouble:
-            _log.warning("hits are ranked without the built-in reader: %s", trouble)
+            _log.warning("hits are ranked without the built-in model: %s", trouble)
             return None
 
     def cosines(

@@ -13,7 +13,7 @@ from holdfast.engine import rewordings
 from holdfast.engine.intake import ReadText, checked_id, checked_role, checked_tier, read_text, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
-from holdfast.engine.reading_queue import expect
+from holdfast.engine.reading_queue import EVERY, expect
 from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
@@ -233,7 +233,8 @@ def _kept(
     tx.sessions.say(kept)
     tx.message_words.put(*kept, words=words)
     if kept:
-        expect(tx, session_id, ctx.now())
+        past = ctx.now() - max(message.said_at for message in kept) > EVERY  # an import: nobody goes on
+        expect(tx, session_id, ctx.now(), at_once=past)
         rewordings.expect(tx, session_id, ctx.now())
     return kept
 

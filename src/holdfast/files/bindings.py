@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from holdfast.app import paths
+from holdfast.app import file_lock, paths
 from holdfast.domain.query import Filter
 from holdfast.domain.space import Bound
 from holdfast.engine.ports import Store, TimeUp
@@ -257,12 +257,9 @@ class Directories:
     @contextmanager
     def _alone(self, path: str) -> Iterator[None]:
         """Holds the lock of a directory, against threads and processes."""
-        import fcntl
-
         lock = paths.directory_lock(path)
         paths.make_folder(os.path.dirname(lock))
-        with open(lock, "a", encoding="ascii") as file, self._inside_marked():
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with file_lock.locked(lock), self._inside_marked():
             yield
 
     def _quietly(self, binding: Binding, work: Callable[[], Done]) -> Done | None:

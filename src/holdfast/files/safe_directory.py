@@ -17,10 +17,11 @@ from typing import Final
 from holdfast.domain.file_paths import INDEX, MOST_FOLDERS, checked_path, is_index, wrong_name
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong, Unavailable
 
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)  # these are missing on Windows, where nothing is opened
+_FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 #: Without waiting: a pipe that somebody put there must not hold us up.
-_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _NO_LINK
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _OURS: Final = ".holdfast-"  # how our temporary files begin; hidden, so that they are nobody's notes
 _LEFTOVER: Final = re.compile(rf"{re.escape(_OURS)}[0-9a-f]{{16}}")
 MOST_ENTRIES: Final = 20_000  # that a directory may have before it is taken for something else
@@ -64,6 +65,8 @@ class SafeDirectory:
     def __init__(self, path: str, *, create: bool = False) -> None:
         """Raises: NotFound, when it is not there; Invalid, when it is no directory; Unavailable."""
         self.path = path
+        if os.open not in os.supports_dir_fd:
+            raise Unavailable(f"{path}: folders can't be synced on Windows, where links could lead outside")
         try:
             if create:
                 os.makedirs(path, mode=0o700, exist_ok=True)

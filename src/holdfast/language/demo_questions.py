@@ -14,6 +14,7 @@ from holdfast.domain.terms import STOP_WORDS, folded, stem
 
 _MOST_TEXT: Final = 400  # characters of a message that are read: people say first what it is about
 _WORD = re.compile(r"[^\W\d_]{3,24}(?:['’-][^\W\d_]+)?")
+_SENTENCE = re.compile(r"[^.!?]+(?:[.!?](?!\s)[^.!?]*)*[.!?]*")
 _AROUND: Final = ".,;:!?()[]{}\"'`*“”„«»"
 #: Words of every conversation with an agent, which are not distinctive.
 _WORN: Final = frozenset(
@@ -26,7 +27,7 @@ _NAMED: Final = 1.5  # how much more a name counts, inside of a sentence
 
 def questions(sessions: Sequence[Sequence[str]], most: int = 5) -> list[str]:
     """Up to `most` questions, the most distinctive first, each about another session."""
-    said = [[list(_telling_words(text)) for text in texts] for texts in sessions]
+    said = [[words for text in texts for words in _statements(text)] for texts in sessions]
     often = [Counter(stem(folded(word)) for words in texts for word in words) for texts in said]
     spread = Counter(base for counts in often for base in counts)
     found: list[tuple[float, str]] = []
@@ -55,21 +56,28 @@ def _asked(
     return sum(weights[word] for word in chosen), " and ".join(in_order)
 
 
-def _telling_words(text: str) -> Iterator[str]:
-    """The words that could say what a message is about; none if it has a secret or is no prose."""
+def _statements(text: str) -> Iterator[list[str]]:
+    """The words that could say what each sentence is about; none of a text with a secret.
+
+    A question is no answer to ours, so it gives none either.
+    """
     start = text.strip()[:_MOST_TEXT]
     if "```" in start or redact(start).text != start:
         return
-    for token in _prose(start):
-        word = token.strip(_AROUND)
-        plain = folded(word)
-        if _WORD.fullmatch(word) and plain not in STOP_WORDS and plain not in _WORN:
-            yield word
+    for sentence in _SENTENCE.findall("\n".join(_prose(start))):
+        tokens = [] if sentence.endswith("?") else sentence.split()
+        words = [word for token in tokens if (word := token.strip(_AROUND))]
+        yield [word for word in words if _is_topic(word)]
+
+
+def _is_topic(word: str) -> bool:
+    plain = folded(word)
+    return _WORD.fullmatch(word) is not None and plain not in STOP_WORDS and plain not in _WORN
 
 
 def _prose(text: str) -> Iterable[str]:
-    """The words of lines that are sentences, not commands or logs."""
+    """The lines that are sentences, not commands or logs."""
     for line in text.split("\n"):
         letters = sum(letter.isalpha() or letter.isspace() for letter in line)
         if letters >= 0.8 * len(line):
-            yield from line.split()
+            yield line

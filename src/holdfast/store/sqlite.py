@@ -11,7 +11,6 @@ SQLite holds on it, and another process could then remove the log under us. `raw
 # budget: who may open, write and copy the file is one set of rules.
 
 import errno
-import fcntl
 import json
 import logging
 import os
@@ -19,12 +18,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from holdfast.app import file_lock
 from holdfast.domain.query import says
 from holdfast.errors import Unavailable
 from holdfast.store.sqlite_driver import connect, sqlite3
@@ -45,6 +46,7 @@ _PRAGMAS = (
     f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}",
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # on macOS a sync ends in the drive's cache otherwise; no effect elsewhere
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
     "PRAGMA wal_autocheckpoint = 0",
@@ -241,7 +243,7 @@ class WriteLock:
             if self._depth:
                 yield
                 return
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = file_lock.open_file(self._path)
             try:
                 self._wait(descriptor, deadline, patience)
                 self._depth += 1
@@ -249,18 +251,14 @@ class WriteLock:
                 yield
             finally:
                 self._holder, self._depth = None, 0
-                os.close(descriptor)
+                file_lock.close(descriptor)
 
     def _wait(self, descriptor: int, deadline: float, patience: float) -> None:
         began = time.monotonic()
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                now = time.monotonic()
-                if now > deadline:
-                    raise self._taken(patience) from None
+        while not file_lock.try_lock(descriptor):
+            now = time.monotonic()
+            if now > deadline:
+                raise self._taken(patience)
             # The longer it has waited the more often it asks: busy writers must not starve it.
             time.sleep(max(_PAUSE / (1 + 8 * (now - began)), _PAUSE / 10))
 
@@ -350,11 +348,15 @@ _scanned: dict[tuple[int, int], int] = {}
 
 def raw_bytes(path: Path, size: int) -> Iterator[bytes]:
     """A database file as it lies on the disk, in pieces."""
+    if not hasattr(os, "pread"):  # Windows, where closing a descriptor drops no locks of others
+        with path.open("rb") as file:
+            yield from iter(partial(file.read, size), b"")
+        return
     status = path.stat()
     key = (status.st_dev, status.st_ino)
     descriptor = _scanned.get(key)
     if descriptor is None:
-        descriptor = _scanned.setdefault(key, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        descriptor = _scanned.setdefault(key, os.open(path, os.O_RDONLY))
     position = 0
     while piece := os.pread(descriptor, size, position):
         yield piece

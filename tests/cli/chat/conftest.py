@@ -11,15 +11,18 @@ from holdfast.app.wiring import open_store
 from holdfast.testing import FixedClock
 from tests.cli.conftest import Shell
 
+NOTES = ("--space", "notes")  # with the profile files
+
 
 class Person:
     """Talks through the command line, each talk a session of its own."""
 
     def __init__(self, database: str, folder: Path) -> None:
         self.shell = Shell(database, FixedClock())
+        self.shell.says("space", "create", "notes", "--profile", "files")
         self.folder = folder
 
-    def talks(self, model: str, *lines: str, options: tuple[str, ...] = ()) -> tuple[str, str]:
+    def talks(self, model: str, *lines: str, options: tuple[str, ...] = NOTES) -> tuple[str, str]:
         """What came out, and what was noted beside it, of a talk that must end well."""
         result = self.shell("chat", "--model", model, *options, stdin="".join(f"{line}\n" for line in lines))
         assert result.exit_code == 0, result.output

@@ -13,7 +13,7 @@ import pytest
 from holdfast import Memories
 from holdfast.cli.chat import StandardTerminal
 from holdfast.errors import Unavailable
-from tests.cli.chat.conftest import Person
+from tests.cli.chat.conftest import NOTES, Person
 from tests.cli.chat.scripts import Step, completions_model
 from tests.real_agents.scripted_model import Failure, ScriptedModel, Tool
 from tests.requirements_ledger import requirement
@@ -45,7 +45,7 @@ def test_the_memory_command_lists_and_deletes_without_asking_the_model(
     model.say(Tool("memory_write", NOTE), "Noted.")
 
     said, _ = sqlite_person.talks(named(model), "I like tea", "/memory", "/memory delete nosuchid", "/help")
-    memories = sqlite_person.memories("chat")
+    memories = sqlite_person.memories("notes")
     [memory] = memories.find().memories
     memories.close()
     after, _ = sqlite_person.talks(named(model), f"/memory delete {memory.id}", "/memory")
@@ -58,15 +58,29 @@ def test_the_memory_command_lists_and_deletes_without_asking_the_model(
     assert len(model.requests) == 2
 
 
-def test_without_a_space_the_one_for_chats_is_made_and_used_again(
+def test_without_a_space_it_is_the_current_one_and_its_memories(
+    sqlite_person: Person, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqlite_person.shell.remembers("Prefers tea")
+
+    _, usual = sqlite_person.talks(named(model), "/quit", "this is not said", options=())
+    monkeypatch.setenv("HOLDFAST_SPACE", "notes")
+    _, named_by_settings = sqlite_person.talks(named(model), options=())
+
+    assert "space 'default', 1 memory." in usual
+    assert "space 'notes', 0 memories." in named_by_settings
+    assert model.requests == []
+
+
+def test_in_a_store_without_memories_the_current_space_is_made(
     sqlite_person: Person, model: ScriptedModel
 ) -> None:
-    _, first = sqlite_person.talks(named(model), "/quit", "this is not said")
-    _, second = sqlite_person.talks(named(model))
+    model.say("Hello.")
 
-    assert "space 'chat', 0 memories." in first
-    assert "space 'chat', 0 memories." in second
-    assert model.requests == []
+    said, noted = sqlite_person.talks(named(model), "hello", options=())
+
+    assert said == "Hello.\n"
+    assert "space 'default', 0 memories." in noted
 
 
 def test_another_space_is_talked_to_with_its_own_tools(sqlite_person: Person, model: ScriptedModel) -> None:
@@ -133,7 +147,7 @@ def test_without_a_key_or_a_model_one_line_says_what_to_do(
     assert result.exit_code in (1, 3)
     assert told in result.stderr
     assert result.stderr.count("\n") == 1
-    assert "chat" not in sqlite_person.shell.says("space", "list")  # nothing was made
+    assert "default" not in sqlite_person.shell.says("space", "list")  # nothing was made
 
 
 @pytest.mark.parametrize("what", ["nobody listens", "it has too much to do", "it fails after a tool"])
@@ -148,8 +162,10 @@ def test_a_line_of_a_pipe_that_gets_no_answer_ends_the_chat_with_one_clear_line(
         case _:
             model.say(Tool("memory_write", NOTE), Failure(500, "api_error"))
 
-    result = sqlite_person.shell("chat", "--model", named(model), stdin="I like tea\nwhat do I like?\n")
-    memories = sqlite_person.memories("chat")
+    result = sqlite_person.shell(
+        "chat", *NOTES, "--model", named(model), stdin="I like tea\nwhat do I like?\n"
+    )
+    memories = sqlite_person.memories("notes")
     [session] = memories.sessions()
     said = [one.content for one in memories.session(session.id).messages]
     memories.close()
@@ -254,7 +270,7 @@ def test_where_it_is_quiet_nothing_that_is_said_is_kept(
         monkeypatch.setenv("HOLDFAST_QUIET", "1")
 
     _, noted = sqlite_person.talks(named(model), "a secret of mine")
-    memories = sqlite_person.memories("chat")
+    memories = sqlite_person.memories("notes")
     [session] = memories.sessions()
     said = memories.session(session.id).messages
     memories.close()
@@ -304,8 +320,8 @@ def test_ctrl_c_at_the_prompt_ends_the_talk_and_closes_the_session(
 
     monkeypatch.setattr(StandardTerminal, "ask", interrupted)
 
-    result = sqlite_person.shell("chat", "--model", named(model))
-    memories = sqlite_person.memories("chat")
+    result = sqlite_person.shell("chat", *NOTES, "--model", named(model))
+    memories = sqlite_person.memories("notes")
     [session] = memories.sessions()
     memories.close()
 

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import list2cmdline
 from typing import Any, Final, Literal
 
 from holdfast.agents.connect.settings_files import ClientSettings, JsonFile, SettingsEntry, Toml
@@ -81,7 +82,8 @@ class Setup:
 
     def hook_line(self, event: str, client: str) -> str:
         """The same as one line for a shell."""
-        return shlex.join([self.hook, *self.hook_arguments(event, client)])
+        words = [self.hook, *self.hook_arguments(event, client)]
+        return list2cmdline(words) if self.machine.system == "win32" else shlex.join(words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from holdfast.models.chat import ChatModel
 
 
-SPACE = "chat"  # for those who name none; made when it is first needed
-PROFILE = "files"
+PROFILE = "files"  # of the space that is made for a directory
 MODEL = "anthropic:claude-sonnet-5-5"
 HELP = """\
 Type a message. Ctrl-C stops an answer, Ctrl-D ends the chat.
@@ -91,8 +90,7 @@ def chat(call: Call, model: str | None, directory: str | None) -> None:
     """Chat with a model that uses your memories.
 
     The model gets the index of memories and the tools to read and change them; what it stores is available in
-    the next chat and to every agent of the space. The default space is chat. Type /memory to list and delete
-    memories yourself.
+    the next chat and to every agent of the space. Type /memory to list and delete memories yourself.
 
     The API key is read from ANTHROPIC_API_KEY or OPENAI_API_KEY, and from HOLDFAST_MODEL_KEY for a server
     given with @URL; Ollama needs none. If input is piped, the first message that gets no answer ends the
@@ -193,7 +191,7 @@ def connection_to(model: str) -> "ChatModel":
 
 @contextmanager
 def space_for_chat(call: Call, directory: str | None) -> Iterator["Memories"]:
-    """The named space, the one bound to `directory`, or the one for chats.
+    """The current space; with a `directory` and no space named, the one that is bound to it.
 
     Raises: NotFound, for a named space that does not exist; Conflict, when either is bound elsewhere.
     """
@@ -201,8 +199,8 @@ def space_for_chat(call: Call, directory: str | None) -> Iterator["Memories"]:
 
     with call.store() as store:
         wanted = call.space or os.environ.get("HOLDFAST_SPACE")
-        name = wanted or (_space_of(directory, store) if directory else SPACE)
-        if wanted is None and store.space(name) is None:
+        name = wanted or (_space_of(directory, store) if directory else call.usual_space)
+        if wanted is None and directory and store.space(name) is None:
             create_space(name, store=store, clock=call.time(), profile=PROFILE)
         memories = call.space_in(store, name)
         if directory and not _is_bound(memories, directory):
@@ -220,7 +218,7 @@ def _space_of(directory: str, store: "Store") -> str:
             return binding.space
     folder = Path(real)
     words = folder.name if folder.name.strip(".") not in ("memory", "memories") else folder.parent.name
-    stem = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:40] or SPACE
+    stem = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:40] or "chat"
     name, number = stem, 1
     while store.space(name) is not None:
         number += 1

@@ -63,7 +63,8 @@ async def _until_a_signal(work: Awaitable[None]) -> None:
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
+        with suppress(NotImplementedError):  # on Windows, where Ctrl-C cancels the task by itself
+            loop.add_signal_handler(number, task.cancel)
     with suppress(asyncio.CancelledError):
         await task
 
