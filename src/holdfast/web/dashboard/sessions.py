@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
 from holdfast.domain.memory import Session
-from holdfast.domain.query import Filter, SessionFilter, TimeCursor
+from holdfast.domain.query import UPKEEP, Filter, SessionFilter, TimeCursor
 from holdfast.domain.spend import MICRO, dollars
 from holdfast.engine.session_names import SessionTotals, usage_number
 from holdfast.engine.session_story import SessionStory
@@ -54,33 +54,38 @@ Text = Annotated[str, Field(max_length=200)]
 class SessionChoice(BaseModel):
     """Empty means: any."""
 
+    q: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
     client: Text = ""
     project: Text = ""
     tier: Annotated[str, Field(pattern=r"^[0-9]{0,2}$")] = ""
     failed: bool = False
+    of: Literal["agents", "upkeep"] = "agents"
     since: Day = ""
     until: Day = ""
     after: After = ""
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.client or self.project or self.tier or self.failed or self.since or self.until)
+        asked = (self.q, self.client, self.project, self.tier, self.failed, self.since, self.until)
+        return any(asked) or self.of == "upkeep"
 
     @property
     def where(self) -> SessionFilter:
         return SessionFilter(
-            client=self.client or None,
+            words=self.q or None,
+            client=UPKEEP if self.of == "upkeep" else self.client or None,
             project=self.project or None,
             tier=int(self.tier) if self.tier else None,
             failed=self.failed,
-            upkeep=False,
+            upkeep=self.of == "upkeep",
             since=day_begins(self.since),
             before=day_begins(self.until, 1),
         )
 
     def told(self, **other: Any) -> dict[str, Any]:
         """For an address; a new choice begins at the first page."""
-        return {**self.model_dump(), "after": "", **other}
+        chosen = {**self.model_dump(), "after": "", **other}
+        return {name: value for name, value in chosen.items() if value != "agents"}
 
 
 @router.get("/sessions")
