@@ -70,7 +70,9 @@ Owner_co = TypeVar("Owner_co", bound="Memory | Message", covariant=True)
 Owner_contra = TypeVar("Owner_contra", bound="Memory | Message", contravariant=True)
 
 
-CountedBy = Literal["category", "confidence", "state", "importance", "accesses", "from_message"]
+CountedBy = Literal[
+    "category", "confidence", "state", "importance", "accesses", "origin", "from_message", "briefs_only"
+]
 
 
 class Judge(Protocol):

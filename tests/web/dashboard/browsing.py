@@ -35,7 +35,10 @@ def installed_chromium() -> str:
         quietly = {**_ENVIRONMENT, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update"], env=quietly, capture_output=True, check=False)
         subprocess.run(
-            ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "--no-install-recommends", "chromium"],
+            [
+                "apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "--no-install-recommends",
+                "chromium",
+            ],
             env=quietly, capture_output=True, check=False,
         )  # fmt: skip
         found = next(filter(None, map(shutil.which, _NAMES)), None)
