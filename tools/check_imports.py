@@ -95,6 +95,9 @@ RULES: Mapping[str, Rule] = {
             *FACADE,
             "wire",
             "files",
+            "profiles",
+            "agents",  # uploads alone
+            "agents.importers",
             "app.paths",
             "app.wiring",
             "app.checkup",

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from holdfast.engine.spaces import Overview
     from holdfast.engine.split import Split
     from holdfast.engine.stats import Stats
+    from holdfast.engine.subject_story import SubjectStory
     from holdfast.engine.tend import Preview, Tended
     from holdfast.engine.transcripts import SessionNotes
     from holdfast.engine.undo import Undone
@@ -413,6 +414,11 @@ class Memories:
         """What memories are about, and how many of each; none stands for general knowledge."""
         with self._synced.read() as tx:
             return tx.memories.subjects(limit)
+
+    @needs("read")
+    def subject_story(self, subject: str | None) -> SubjectStory:
+        """The latest changes of the memories about a subject; without one, of general knowledge."""
+        return engine.subject_story.subject_story(subject, ctx=self._synced)
 
     @needs("read")
     def group_sizes(self, where: Filter, group: Group, names: Sequence[str]) -> dict[str, int]:

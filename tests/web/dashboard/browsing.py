@@ -97,7 +97,8 @@ class Watched:
 
     def _heard(self, kind: str, text: str) -> None:
         # That an answer was a 4xx is what some tests are about; all else that a page complains of is a fault.
-        if kind == "error" and "Failed to load resource" not in text:
+        expected = ("Failed to load resource", "Response Status Error Code 4")
+        if kind == "error" and not text.startswith(expected):
             self.trouble.append(text)
 
 

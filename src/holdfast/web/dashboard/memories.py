@@ -146,7 +146,9 @@ def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
 
 def _total(total: int, first: int, shown: int, *, more: bool) -> str:
     """`3 memories`, `1-50 of 169 memories`, `51-100 of over 1,000 memories`."""
-    last = first + shown - 1 if more else min(first + shown - 1, total)  # some may be gone since the first page
+    last = (
+        first + shown - 1 if more else min(first + shown - 1, total)
+    )  # some may be gone since the first page
     of = f"{last - shown + 1:,}-{last:,} of " if total > shown > 0 else ""
     return f"{of}{'over ' if more else ''}{counted(total)}"
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.history import Entry
-from holdfast.domain.memory import Version
+from holdfast.domain.memory import Link, Memory, Version
 from holdfast.errors import Invalid, NotFound
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.formats import Piece, compared, mark, named
@@ -107,8 +107,9 @@ def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
         "entries": story.entries[-MAX_STEPS:][::-1],
         "plot": charts.belief(story.entries[-MAX_STEPS:], visit.now, visit.profile.policy.floor),
         "linked": linked,
+        "noted": lambda entry: named(entry.note or "", [other for _, other in linked]),
         "waits_for": named(story.memory.waiting_for or "", [other for _, other in linked]),
-        "wheel": charts.wheel(linked),
+        "graph": charts.neighbourhood(story.memory, linked, _between(visit, linked)),
         "uses": story.uses[-MAX_USES:][::-1],
         "uses_in_all": len(story.uses),
         "source": visit.memories.around(story.messages[0].id) if story.messages else [],
@@ -118,6 +119,13 @@ def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
         "height": charts.height,
         "seen": mark(story.memory, len(story.entries), len(story.uses), linked, story.repetitions),
     }
+
+
+def _between(visit: Visit, linked: Sequence[tuple[Link, Memory]]) -> list[Link]:
+    """The links between the memories that are drawn."""
+    others = list(dict.fromkeys(other.id for _, other in linked))[: charts.MAX_AROUND]
+    found = [link for one in others[:-1] for link, other in visit.memories.linked(one) if other.id in others]
+    return list({(link.from_id, link.to_id): link for link in found}.values())
 
 
 def _changes(versions: Sequence[Version]) -> list[WordingChange]:

@@ -128,14 +128,16 @@ def _step(steps: Sequence[tuple[int, int]], place: int) -> tuple[str, int]:
 
 def _funnel(funnel: Funnel) -> list[Row]:
     facts = funnel.pieces - funnel.without
+    skipped, later = funnel.read - funnel.pieces, funnel.messages - funnel.read
+    left = [f"{skipped:,} skipped"] * (skipped > 0) + [f"{later:,} not yet"] * (later > 0)
     return rows(
         [
             ("Messages", funnel.messages),
-            ("Read by capture", funnel.read),
-            ("With something worth keeping", facts),
+            ("Searched for facts", funnel.pieces),
+            ("With a fact", facts),
             ("Statements taken from them", funnel.taken),
         ],
-        notes=["", "", f"of {funnel.pieces:,} that were searched for facts", "repetitions included"],
+        notes=["", ", ".join(left), "", "repetitions included"],
     )
 
 

@@ -1,14 +1,14 @@
 """The context of a page's request: space, grant, browser and form. Its type declares the scope."""
 
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Final, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from fastapi import Depends, Query, Request
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 
 from holdfast.app import wiring
 from holdfast.app.checkup import Checkup
@@ -175,6 +175,10 @@ class Fields:
         value = self._sent.get(name, default)
         return value if isinstance(value, str) else default
 
+    def file(self, name: str) -> UploadFile | None:
+        value = self._sent.get(name)
+        return value if isinstance(value, UploadFile) else None
+
     def given(self, name: str) -> bool:
         return bool(self.text(name).strip())
 
@@ -236,7 +240,17 @@ async def _fields(request: Request) -> Fields:
 
     Raises: Forbidden.
     """
-    sent = Fields(await request.form(max_files=0, max_fields=2_000))
+    return _checked(request, await request.form(max_files=0, max_fields=2_000))
+
+
+async def _file(request: Request) -> AsyncIterator[Fields]:
+    """The same with one file, until the request is answered."""
+    async with request.form(max_files=1, max_fields=20) as form:
+        yield _checked(request, form)
+
+
+def _checked(request: Request, form: FormData) -> Fields:
+    sent = Fields(form)
     browser: str | None = getattr(request.state, "browser", None)
     by_script = request.headers.get("hx-request") == "true"
     if (
@@ -249,3 +263,4 @@ async def _fields(request: Request) -> Fields:
 
 
 Sent = Annotated[Fields, Depends(_fields)]
+SentFile = Annotated[Fields, Depends(_file)]

@@ -143,6 +143,33 @@ for (const fold of all(".filters > .fold")) {
   });
 }
 
+// --------------------------------------------------------------------------------------------- edit in place
+
+function opened(name) {
+  const details = document.getElementById(name);
+  details.open = true;
+  one("textarea", details).focus();
+}
+
+// As it was before: what is typed is saved by now, or not wanted.
+function shut(details) {
+  one("form", details).reset();
+  details.open = false;
+  one(`[data-opens="${CSS.escape(details.id)}"]`).focus();
+}
+
+document.addEventListener("click", (event) => {
+  const clicked = event.target.closest("[data-opens], [data-shut]");
+  if (!clicked) return;
+  event.preventDefault();
+  if (clicked.matches("[data-opens]")) opened(clicked.dataset.opens);
+  else shut(document.getElementById(clicked.dataset.shut));
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  const details = event.detail.elt.closest("details.editing");
+  if (details && event.detail.successful && event.detail.requestConfig.verb === "post") shut(details);
+});
+
 // -------------------------------------------------------------------------------------------------- the rest
 
 document.addEventListener("click", (event) => {
@@ -213,6 +240,8 @@ document.addEventListener("keydown", (event) => {
   const typing = event.target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select");
   if (event.key === "Escape") {
     for (const pop of all("details.pop[open]")) pop.open = false;
+    const editing = event.target.closest("details.editing[open]");
+    if (editing) shut(editing);
     const near = event.target.closest("[data-editing]");
     const way = near && one('[data-key="Escape"]', near);
     if (way) way.click();
@@ -276,7 +305,7 @@ setInterval(() => {
   }
 }, 20000);
 
-if (location.hash === "#edit" && one("details#edit")) one("details#edit").open = true;
+if (location.hash === "#edit" && one("details#edit")) opened("edit");
 grow(document);
 selected();
 document.addEventListener("htmx:afterSettle", selected);
