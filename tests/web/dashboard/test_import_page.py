@@ -15,16 +15,17 @@ from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import SAME_ORIGIN, Board, form_key_of, posted
 
 CSV = "content,category,subject\nTakes 60s to start,timing,jellyfin\n,timing,nothing\n"
+WHEN = "2026-02-01T10:00:00Z"
 CHAT = json.dumps(
     [
         {
-            "uuid": "c1", "name": "Tea", "created_at": "2026-02-01T10:00:00Z", "updated_at": "2026-02-01T10:00:00Z",
+            "uuid": "c1", "name": "Tea", "created_at": WHEN, "updated_at": WHEN,
             "chat_messages": [
-                {"uuid": "m1", "sender": "human", "text": "I prefer green tea", "created_at": "2026-02-01T10:00:00Z"}
+                {"uuid": "m1", "sender": "human", "text": "I prefer green tea", "created_at": WHEN}
             ],
         }
     ]
-)  # fmt: skip  # noqa: E501
+)  # fmt: skip
 
 
 def imported(client: TestClient, name: str, content: str, space: str = "ops", **fields: str) -> Page:

@@ -349,3 +349,15 @@ def test_the_names_of_all_sessions_on_the_page_are_read_in_one_step(
     assert board.browser().get("/inbox?space=ops").status_code == 200
 
     assert asked == [{"s0", "s1", "s2"}]
+
+
+def test_what_is_only_similar_stands_by_age_too(board: Board) -> None:
+    memories = board.memories()
+    tool = memories.speaking_as("tool")
+    tool.remember("Restarts need the NFS mount", category="dependency", subject="jellyfin", doubtful="a page")
+    memories.remember("The NFS mount is read-only", category="dependency", subject="jellyfin")
+
+    page = Page(board.browser().get("/inbox?space=ops").text)
+
+    titles = [one.whole_text.split(" ·")[0] for one in page.all("p", class_="diff-title small")]
+    assert titles == ["Waiting", "Most similar"]

@@ -15,6 +15,7 @@ from holdfast.web.dashboard import (
     memories,
     memory_actions,
     memory_page,
+    palette,
     search,
     sessions,
     settings,
@@ -44,6 +45,7 @@ PAGES: Final[tuple[ModuleType, ...]] = (
     files,
     settings,
     space_page,
+    palette,
 )
 
 

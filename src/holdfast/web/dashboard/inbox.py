@@ -192,9 +192,13 @@ def _card(waiter: ReviewItem, policy: Policy) -> Card:
     if not changed and max(shared(known), shared(waiting)) < _ALIKE:
         known, waiting = _unmarked(known), _unmarked(waiting)
     left = Side(closest.memory, _BESIDE[closest.how], known, "del" if changed else "mark")
-    return Card(
-        waiter, (left, Side(waiter.memory, "Waiting", waiting, "ins")), tuple(others), _effect(waiter, policy)
-    )
+    right = Side(waiter.memory, "Waiting", waiting, "ins")
+    sides = (left, right) if changed else _by_age(left, right)
+    return Card(waiter, sides, tuple(others), _effect(waiter, policy))
+
+
+def _by_age(*sides: Side) -> tuple[Side, ...]:
+    return tuple(sorted(sides, key=lambda side: (side.memory.created_at, side.memory.id)))
 
 
 def _pair(waiting: Memory, proposal: Proposal) -> tuple[Side, ...]:
@@ -209,7 +213,7 @@ def _pair(waiting: Memory, proposal: Proposal) -> tuple[Side, ...]:
             Side(proposal.kept, "Keep, with the text above", compared(stays, content)[0], "del"),
             Side(proposal.dropped, "Remove", compared(goes, content)[0], "del"),
         ]
-    return tuple(sorted(sides, key=lambda side: (side.memory.created_at, side.memory.id)))
+    return _by_age(*sides)
 
 
 def _effect(waiter: ReviewItem, policy: Policy) -> str:

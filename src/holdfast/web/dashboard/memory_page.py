@@ -14,6 +14,7 @@ from holdfast.errors import Invalid, NotFound
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.formats import Piece, compared, mark, named
 from holdfast.web.dashboard.memories import subject_word
+from holdfast.web.dashboard.neighbourhood import MAX_AROUND, neighbourhood
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
 from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit, WriteVisit
 
@@ -109,7 +110,7 @@ def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
         "linked": linked,
         "noted": lambda entry: named(entry.note or "", [other for _, other in linked]),
         "waits_for": named(story.memory.waiting_for or "", [other for _, other in linked]),
-        "graph": charts.neighbourhood(story.memory, linked, _between(visit, linked)),
+        "graph": neighbourhood(story.memory, linked, _between(visit, linked)),
         "uses": story.uses[-MAX_USES:][::-1],
         "uses_in_all": len(story.uses),
         "source": visit.memories.around(story.messages[0].id) if story.messages else [],
@@ -123,7 +124,7 @@ def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
 
 def _between(visit: Visit, linked: Sequence[tuple[Link, Memory]]) -> list[Link]:
     """The links between the memories that are drawn."""
-    others = list(dict.fromkeys(other.id for _, other in linked))[: charts.MAX_AROUND]
+    others = list(dict.fromkeys(other.id for _, other in linked))[:MAX_AROUND]
     found = [link for one in others[:-1] for link, other in visit.memories.linked(one) if other.id in others]
     return list({(link.from_id, link.to_id): link for link in found}.values())
 

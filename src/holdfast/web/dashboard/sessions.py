@@ -13,7 +13,7 @@ from starlette.responses import Response
 from holdfast.domain.memory import Session
 from holdfast.domain.query import UPKEEP, Filter, SessionFilter, TimeCursor
 from holdfast.domain.spend import MICRO, dollars
-from holdfast.engine.session_names import SessionTotals, usage_number
+from holdfast.engine.session_names import LAST, SessionTotals, usage_number
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats
@@ -149,8 +149,9 @@ def message(visit: ReadVisit, message_id: SessionId) -> Response:
 
 
 @router.get("/undo-session")
-def ask_to_undo(visit: WriteVisit, session_id: AskedSession) -> Response:
+def ask_to_undo(visit: WriteVisit, session_id: AskedSession = LAST) -> Response:
     """Asks for confirmation, with what would be undone and what would stay."""
+    session_id = visit.memories.find_session(LAST) if session_id == LAST else session_id
     planned = visit.memories.undo_session_preview(session_id)
     run = visit.memories.session_story(session_id, limit=1).session
     return dialog(visit, "session_undo.html", session=run, planned=planned, most=MAX_NAMED)

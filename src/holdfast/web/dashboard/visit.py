@@ -86,6 +86,18 @@ class Visit:
     def form_key(self) -> str:
         return form_key(self.browser) if self.browser else ""
 
+    @property
+    def acts(self) -> list[tuple[str, str]]:
+        """What the command palette offers to do, besides going to pages."""
+        told = [("Find junk and duplicates", "/stats/audit")]
+        if self.may_write:
+            told = [("Add a memory", "/memories/new"), ("Undo the last session", "/undo-session"), *told]
+        if self.may_decide:
+            told.append(("Import a file", "/import"))
+        if self.may_decide and self.grant.spaces is None:
+            told += [("Create a space", "/spaces/new"), ("Check the health", "/settings/checkup")]
+        return [(says, self.address(path)) for says, path in told]
+
     def address(self, path: str, /, **choices: object) -> str:
         """A path with query parameters in this space; empty values are left out, lists are repeated."""
         asked: list[tuple[str, str]] = []

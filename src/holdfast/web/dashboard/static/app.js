@@ -77,7 +77,10 @@ function placesFor(words) {
   const switcher = one("form.spaces");
   const others = all("#space option").filter((option) => !option.selected);
   const spaces = others.map(({ value }) => [`Space ${value}`, `${switcher.action}?space=${encodeURIComponent(value)}`]);
-  const found = [...pages, ...spaces].filter(([says]) => says.toLowerCase().includes(wanted));
+  const acts = all("#palette-acts a").map((link) => [link.textContent, link.href]);
+  const themes = all("[data-theme-choice]")[0].options;
+  const looks = [...themes].map(({ value, text }) => [`Theme: ${text.toLowerCase()}`, () => choose(value)]);
+  const found = [...pages, ...spaces, ...acts, ...looks].filter(([says]) => says.toLowerCase().includes(wanted));
   if (!words) return found;
   const searched = (name) => {
     const address = new URL(one("#palette-words").dataset[name], location);
@@ -88,10 +91,13 @@ function placesFor(words) {
 }
 
 function showPlaces() {
-  const rows = placesFor(one("#palette-words").value.trim()).map(([says, address]) => {
-    const link = Object.assign(document.createElement("a"), { href: address, textContent: says });
+  const rows = placesFor(one("#palette-words").value.trim()).map(([says, goal]) => {
+    const does = typeof goal === "function";
+    const entry = Object.assign(document.createElement(does ? "button" : "a"), { textContent: says });
+    if (does) entry.addEventListener("click", () => { goal(); palette.close(); });
+    else entry.href = goal;
     const row = document.createElement("li");
-    row.append(link);
+    row.append(entry);
     return row;
   });
   one("#palette-places").replaceChildren(...rows);
@@ -100,6 +106,7 @@ function showPlaces() {
 function openPalette() {
   if (!palette || palette.open || (ask && ask.open)) return;
   one("#palette-words").value = "";
+  one("#palette-found").replaceChildren();
   showPlaces();
   palette.showModal();
 }
@@ -110,7 +117,7 @@ if (palette) {
     if (event.target === palette) palette.close();
   });
   palette.addEventListener("keydown", (event) => {
-    const links = all("a", palette);
+    const links = all("li:not([hidden] *) :is(a, button)", palette);
     const at = links.indexOf(document.activeElement);
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (way) {
@@ -128,12 +135,14 @@ if (palette) {
 
 // -------------------------------------------------------------------------------------- theme, folded filters
 
+function choose(name) {
+  theme.set(name);
+  for (const choice of all("[data-theme-choice]")) choice.value = name;
+}
+
 for (const choice of all("[data-theme-choice]")) {
   choice.value = theme.get();
-  choice.addEventListener("change", () => {
-    theme.set(choice.value);
-    for (const other of all("[data-theme-choice]")) other.value = choice.value;
-  });
+  choice.addEventListener("change", () => choose(choice.value));
 }
 
 for (const fold of all(".filters > .fold")) {
