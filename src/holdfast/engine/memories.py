@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from holdfast.engine.context import Context, ContextFields
     from holdfast.engine.dialogues import ProxyContext
     from holdfast.engine.erase import Erasure
+    from holdfast.engine.feedback import Feedback
     from holdfast.engine.find import Details, Page
     from holdfast.engine.forget import Forgotten
     from holdfast.engine.imports import Imported, ImportResult
@@ -446,6 +447,18 @@ class Memories:
     def why(self, memory_id: str) -> Story:
         """The source of a memory, its changes of confidence, and the prompts it was used in."""
         return engine.find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
+
+    @needs("write")
+    def feedback(self, memory_id: str, *, helpful: bool = False, receipt: str | None = None) -> Feedback:
+        """Says that a recalled memory did not help, or takes that back; of the latest recall unless `receipt`
+        names another, in this session if there is one.
+
+        For prompts like that one it ranks lower and is not put beside them.
+        """
+        session = self._session if receipt is None else None
+        return engine.feedback.feedback(
+            memory_id, helpful=helpful, receipt=receipt, session=session, ctx=self._synced
+        )
 
     @needs("read")
     def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:

@@ -29,6 +29,7 @@ def test_every_tool_has_a_schema_four_annotations_and_stays_loaded(served: Serve
         "memory_forget",
         "memory_list",
         "memory_why",
+        "memory_feedback",
     ]
     for tool in tools:
         hints = tool.annotations

@@ -194,15 +194,15 @@ def test_the_palette_finds_memories_sessions_and_what_to_do(watched: Watched, ex
 
 def test_a_file_is_imported_and_a_space_created_in_the_browser(watched: Watched, example: Example) -> None:
     page = watched.go("/import?space=ops")
-    lines = "".join(f"Machine {number} starts at minute {number}\n" for number in range(30))
+    rows = "".join(f"Machine {number} starts at minute {number},timing\n" for number in range(30))
 
     page.get_by_label("A file of").set_input_files(
-        {"name": "lines.txt", "mimeType": "text/plain", "buffer": lines.encode()}
+        {"name": "rows.csv", "mimeType": "text/csv", "buffer": f"content,category\n{rows}".encode()}
     )
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator("#progress")).to_contain_text("Imported from text")
+    expect(page.locator("#progress")).to_contain_text("Imported from csv")
     page.get_by_role("link", name="Show its memories").click()
-    expect(page.get_by_text("Only from session Import of lines.txt")).to_be_visible()
+    expect(page.get_by_text("Only from session Import of rows.csv")).to_be_visible()
 
     watched.go("/settings?space=ops")
     page.get_by_role("button", name="Create a space…").click()

@@ -333,3 +333,26 @@ def test_sessions_of_upkeep_stand_apart_and_name_what_they_are_about(board: Boar
 
     assert row.whole_text.startswith("Merge: “Takes 61s to stop” and “Takes 60s to start”")
     assert "Sessions 1" in overview
+
+
+@requirement("context.feedback")
+def test_a_recalled_line_is_marked_as_not_helpful_and_that_is_taken_back(board: Board) -> None:
+    agent = worked(board)
+    [memory] = [one for one in agent.find().memories if one.content == "Needs the NFS mount"]
+    browser = board.browser()
+    [receipt] = [one for one in agent.session_story(RUN).given if one.kind == "recall"]
+
+    before = told(board).by_id("steps").whole_text
+    answer = posted(browser, f"/memories/{memory.id}/feedback?space=ops", {"receipt": receipt.id})
+    marked = told(board).by_id("steps").whole_text
+    uses = told(board, f"/memories/{memory.id}?space=ops").by_id("card-uses").whole_text
+    notice = Page(browser.get("/said?space=ops").text)
+    fields = {one.attributes["name"]: one.attributes["value"] for one in notice.all("input")}
+    posted(browser, f"/memories/{memory.id}/feedback?space=ops", fields)
+
+    assert "Not helpful" in before
+    assert answer.status_code == 204
+    assert "not helpful Take back" in marked
+    assert "not helpful Take back" in uses
+    assert notice.all("button")[0].whole_text == "Undo"
+    assert "not helpful" not in told(board).by_id("steps").whole_text

@@ -15,6 +15,7 @@ from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.formats import Piece, compared, mark, named
 from holdfast.web.dashboard.memories import subject_word
 from holdfast.web.dashboard.neighbourhood import MAX_AROUND, neighbourhood
+from holdfast.web.dashboard.page_context import Offer
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
 from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit, WriteVisit
 
@@ -86,6 +87,20 @@ def erase(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Response:
     return done(visit, f"Erased for good.{left}", back=home, leave=home)
 
 
+@router.post("/memories/{memory_id}/feedback")
+def feedback(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
+    """Marks it as not helpful for the prompt of a receipt, or takes the mark back."""
+    told = visit.memories.feedback(memory_id, helpful=sent.given("helpful"), receipt=sent.text("receipt"))
+    text = (
+        "It counts as usual again for prompts like this."
+        if told.helpful
+        else ("Marked as not helpful: it ranks lower for prompts like this, and is not put beside them.")
+    )
+    again = (("receipt", told.receipt), *((("helpful", "1"),) if not told.helpful else ()))
+    offer = Offer("Undo", visit.address(f"/memories/{memory_id}/feedback"), again)
+    return done(visit, text, back=sent.text("back") or visit.address(f"/memories/{memory_id}"), offer=offer)
+
+
 @router.post("/memories/{memory_id}/promote")
 def promote(visit: WriteVisit, memory_id: MemoryId, _: Sent) -> Response:
     """Removes the project of a memory, so that it applies to all projects."""
@@ -118,7 +133,13 @@ def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
         "quoted": MOST_QUOTED,
         "step": step,
         "height": charts.height,
-        "seen": mark(story.memory, len(story.entries), len(story.uses), linked, story.repetitions),
+        "seen": mark(
+            story.memory,
+            len(story.entries),
+            [use.unhelpful_at for use in story.uses],
+            linked,
+            story.repetitions,
+        ),
     }
 
 
