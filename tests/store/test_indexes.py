@@ -120,7 +120,7 @@ def attempt(number: int) -> dict[str, Any]:
 def receipt(number: int) -> dict[str, Any]:
     made = {"sha256": "0" * 64, "tokens": 0, "left_out": 0, "created_at": START}
     return {
-        "space": SPACES[number % 2], "id": f"r{number}", "kind": "recall", 
+        "space": SPACES[number % 2], "id": f"r{number}", "kind": "recall",
         "session_id": f"run-{number % (ROWS // 20)}", "query": f"Question {number}", **made,
     }  # fmt: skip
 

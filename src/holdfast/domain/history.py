@@ -88,7 +88,7 @@ class Use:
     version: int
     score: float | None
     parts: dict[str, float] | None
-    unhelpful_at: datetime | None
+    unhelpful_at: datetime | None = None  # when somebody said that it did not help with this prompt
     created_at: datetime
 
 

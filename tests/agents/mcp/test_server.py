@@ -241,7 +241,7 @@ def test_with_the_memory_down_the_tools_stay_and_say_so(era: str) -> None:
 
     tools, failed, said = anyio.run(asked)
 
-    assert tools == 6
+    assert tools == 7
     assert failed
     assert said == "Memory is unreachable; continue without it: the database is gone"
 

@@ -225,17 +225,13 @@ def _effect(waiter: ReviewItem, policy: Policy) -> str:
     first = waiter.beside[0] if waiter.beside else None
     match first.how if first else "near":
         case "supersedes":
-            return (
-                "Approving replaces the text on the left: it becomes an earlier version of the same memory."
-            )
+            return "Approving replaces the known text, which becomes an earlier version of the same memory."
         case "contradicts" if first is not None and policy.on_contradiction == "weaken":
             before, after = first.memory.confidence, weakened(first.memory, policy).confidence
-            lower = (
-                f"lowers the confidence of the memory on the left from {number(before)} to {number(after)}"
-            )
+            lower = f"lowers the confidence of the known memory from {number(before)} to {number(after)}"
             return f"Approving {lower} and marks it as superseded."
         case "contradicts":
-            return "Approving marks the memory on the left as superseded: the new one ranks first."
+            return "Approving marks the known memory as superseded: the new one ranks first."
         case _:
             return "Approving adds it and changes no other memory."
 

@@ -175,7 +175,7 @@ document.addEventListener("click", (event) => {
   else shut(document.getElementById(clicked.dataset.shut));
 });
 document.addEventListener("htmx:afterRequest", (event) => {
-  const details = event.detail.elt.closest("details.editing");
+  const details = event.detail.elt.closest("details.in-place");
   if (details && event.detail.successful && event.detail.requestConfig.verb === "post") shut(details);
 });
 
@@ -249,7 +249,7 @@ document.addEventListener("keydown", (event) => {
   const typing = event.target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select");
   if (event.key === "Escape") {
     for (const pop of all("details.pop[open]")) pop.open = false;
-    const editing = event.target.closest("details.editing[open]");
+    const editing = event.target.closest("details.in-place[open]");
     if (editing) shut(editing);
     const near = event.target.closest("[data-editing]");
     const way = near && one('[data-key="Escape"]', near);
