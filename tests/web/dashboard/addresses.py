@@ -18,6 +18,7 @@ class Example:
     session: str
     space: str = "ops"
     file: str = ""
+    subject: str = "caddy"
 
 
 PAGES: dict[str, Callable[[Example], str]] = {
@@ -34,7 +35,7 @@ PAGES: dict[str, Callable[[Example], str]] = {
     "deleted memories": lambda known: f"/memories?space={known.space}&state=deleted",
     "add a memory": lambda known: f"/memories/new?space={known.space}",
     "one memory": lambda known: f"/memories/{known.memory}?space={known.space}",
-    "timeline": lambda known: f"/timeline?space={known.space}&subject=caddy",
+    "timeline": lambda known: f"/timeline?space={known.space}&subject={quote(known.subject)}",
     "import": lambda known: f"/import?space={known.space}",
     "create a space": lambda known: f"/spaces/new?space={known.space}",
     "two versions": lambda known: f"/memories/{known.memory}/compare?first=1&second=2&space={known.space}",
