@@ -98,6 +98,9 @@ RULES: Mapping[str, Rule] = {
             *FACADE,
             "wire",
             "files",
+            "profiles",
+            "agents",  # uploads alone
+            "agents.importers",
             "app.paths",
             "app.wiring",
             "app.checkup",

@@ -40,6 +40,8 @@ def filled(new_database: NewDatabase) -> Iterator[Database]:
         connection.execute(insert(schema.journal), [entry(n) for n in range(ROWS)])
         connection.execute(insert(schema.events), [happening(n) for n in range(ROWS)])
         connection.execute(insert(schema.cooldowns), [attempt(n) for n in range(ROWS)])
+        connection.execute(insert(schema.receipts), [receipt(n) for n in range(ROWS)])
+        connection.execute(insert(schema.receipt_items), [receipt_item(n) for n in range(ROWS)])
         connection.execute(insert(schema.vector_models), [model(space) for space in SPACES])
         connection.execute(insert(schema.memory_vectors), [vector(n) for n in range(ROWS)])
         connection.execute(update(schema.heads).values(seq=ROWS, messages=ROWS, vectors=ROWS))
@@ -113,6 +115,24 @@ def attempt(number: int) -> dict[str, Any]:
     kept = ("space", "content", "session_id", "created_at")
     about = {"id": f"a{number}", "action": "restart", "service": f"s{number % 9}", "succeeded": True}
     return {key: happening(number)[key] for key in kept} | about
+
+
+def receipt(number: int) -> dict[str, Any]:
+    made = {"sha256": "0" * 64, "tokens": 0, "left_out": 0, "created_at": START}
+    return {
+        "space": SPACES[number % 2], "id": f"r{number}", "kind": "recall",
+        "session_id": f"run-{number % (ROWS // 20)}", "query": f"Question {number}", **made,
+    }  # fmt: skip
+
+
+def receipt_item(number: int) -> dict[str, Any]:
+    return {
+        "space": SPACES[number % 2],
+        "receipt_id": f"r{number}",
+        "position": 0,
+        "memory_id": f"M{number % 40:07d}",
+        "unhelpful_at": None if number % 80 else START,
+    }
 
 
 def model(space: str) -> dict[str, Any]:
@@ -207,6 +227,10 @@ QUESTIONS: dict[str, tuple[Ask, str]] = {
     "what was done lately": (
         lambda tx: tx.cooldowns.since(START + timedelta(hours=ROWS - 20)),
         "ix_cooldowns_space_created_at",
+    ),
+    "prompts that a memory did not help with": (
+        lambda tx: tx.receipts.unhelpful(["M0000000", "M0000002"], 20),
+        "ix_receipt_items_space_memory_id_unhelpful_at",
     ),
     "speakers": (lambda tx: tx.sessions.speakers(), "ix_messages_space_speaker"),
     "whether memories lack vectors": (lambda tx: tx.memory_vectors.missing("m", 0), "pk_memory_vectors"),

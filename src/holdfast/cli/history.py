@@ -182,6 +182,7 @@ def _use(use: "Use") -> str:
     told += [f'"{use.query}"'] if use.query else []
     told += [f"session {use.session}"] if use.session else []
     told += [f"version {use.version}"]
+    told += ["marked as not helpful"] if use.unhelpful_at else []
     if use.score is not None:
         parts = " x ".join(f"{name} {say.number(value)}" for name, value in (use.parts or {}).items())
         told.append(f"score {say.number(use.score)}{f' = {parts}' if parts else ''}")

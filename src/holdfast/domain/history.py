@@ -88,6 +88,7 @@ class Use:
     version: int
     score: float | None
     parts: dict[str, float] | None
+    unhelpful_at: datetime | None = None  # when somebody said that it did not help with this prompt
     created_at: datetime
 
 
@@ -116,6 +117,7 @@ class ReceiptItem:
     message: str | None = None
     score: float | None = None
     parts: dict[str, float] | None = None
+    unhelpful_at: datetime | None = None  # when somebody said that it did not help with this prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

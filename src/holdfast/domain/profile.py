@@ -16,7 +16,10 @@ Neighbours = Literal["subject", "space"]
 Layout = Literal["by-subject", "by-category", "rules-first", "index"]
 
 #: The kind of memory tools that a model gets by default.
-TOOLS = ("memory_search", "memory_remember", "memory_revise", "memory_forget", "memory_list", "memory_why")
+TOOLS = (
+    "memory_search", "memory_remember", "memory_revise", "memory_forget", "memory_list", "memory_why",
+    "memory_feedback",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypedDict, TypeVar
+from typing import Final, Literal, TypedDict, TypeVar
 
 from holdfast.domain.memory import Link, Memory, Message, Origin, State
 from holdfast.domain.subjects import same_subject
@@ -34,15 +34,19 @@ class Filter:
     proposals: bool = True  # false: not what upkeep proposes to make one, in words of memories that are there
 
 
+UPKEEP: Final = "tend"  # the client of the sessions that upkeep records
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFilter:
     """The same for sessions."""
 
+    words: str | None = None  # a part of its name; of its first prompt if it has no name
     client: str | None = None
     project: str | None = None
     tier: int | None = None
     failed: bool = False  # only those that ended with an exit code
-    upkeep: bool = True  # also those in which pairs were proposed and made one
+    upkeep: bool = True  # also those of upkeep: proposals and decay
     since: datetime | None = None
     before: datetime | None = None
 

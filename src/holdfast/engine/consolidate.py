@@ -17,7 +17,7 @@ from typing import Literal
 from holdfast.domain.confidence import believed
 from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Draft, Memory, Session, Source
-from holdfast.domain.query import Filter
+from holdfast.domain.query import UPKEEP, Filter
 from holdfast.domain.terms import shared
 from holdfast.engine import changes
 from holdfast.engine.candidates import FEW, sharing_rare_words, statement_of
@@ -182,7 +182,7 @@ def propose(proposal: Proposal, tx: Transaction, ctx: SpaceContext, now: datetim
     except Invalid:  # stored under other rules: too long, or with a removed category
         return []
     name = f"{kept.id} and {dropped.id} as one"
-    tx.sessions.save(Session(id=proposal.id, space=ctx.space, name=name, client="tend", started_at=now))
+    tx.sessions.save(Session(id=proposal.id, space=ctx.space, name=name, client=UPKEEP, started_at=now))
     return [put_up(proposal, draft, tx, ctx, now)]
 
 

@@ -33,7 +33,9 @@ _MOST_TEXT = 1_000  # characters of a message that are searched with: its beginn
 _MOST_BEFORE = 300  # of an earlier message
 _SPOKEN = ("user", "assistant")
 
-Place = Literal["in the block", "no room", "shown already", "superseded", "below the floor"]
+Place = Literal[
+    "in the block", "no room", "shown already", "superseded", "marked as not helpful", "below the floor"
+]
 
 
 class ContextFields(TypedDict, total=False):
@@ -153,6 +155,7 @@ def _found(
         found = search(asked, where, tx, quotations, limit=limit, session=session, messages=quotes)
         above, _ = found.above_floor()
         ranking = Ranking(ctx.profile.policy, ctx.now(), asked.question.terms, quotations)
+        ranking = ranking.with_feedback(asked, above, tx)
         hits = for_prompt(above, query, ranking, tx, session)
         block = rendered([hit for hit in hits if not left_out(hit, shown)], ranking, tx, ctx, budget, limit)
         strong = set(map(owner, hits))
@@ -172,6 +175,8 @@ def left_out(hit: Hit, shown: Collection[str] = ()) -> Place | None:
     """Why a prompt does not get a hit; None if it does."""
     if isinstance(hit, MemoryHit) and hit.memory.superseded_by:
         return "superseded"
+    if "feedback" in hit.parts:
+        return "marked as not helpful"
     return "shown already" if owner(hit) in shown else None
 
 

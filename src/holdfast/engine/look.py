@@ -44,6 +44,7 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Lo
         found = search(asked, where, tx, quotations, limit=max(limit, CONTEXT_LINES), as_of=as_of)
         above, below = found.above_floor()
         ranking = Ranking(policy, now, asked.question.terms, quotations, as_of)
+        ranking = ranking.with_feedback(asked, above, tx)
         hits = best(above, ranking, limit, tx)
         nearly = best(below, ranking, max(len(below), 1), tx)
         given = [hit for hit in context.for_prompt(above, text, ranking, tx) if not context.left_out(hit)]

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from holdfast.engine.context import Context, ContextFields
     from holdfast.engine.dialogues import ProxyContext
     from holdfast.engine.erase import Erasure
+    from holdfast.engine.feedback import Feedback
     from holdfast.engine.find import Details, Page
     from holdfast.engine.forget import Forgotten
     from holdfast.engine.imports import Imported, ImportResult
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from holdfast.engine.spaces import Overview
     from holdfast.engine.split import Split
     from holdfast.engine.stats import Stats
+    from holdfast.engine.subject_story import SubjectStory
     from holdfast.engine.tend import Preview, Tended
     from holdfast.engine.transcripts import SessionNotes
     from holdfast.engine.undo import Undone
@@ -424,6 +426,11 @@ class Memories:
             return tx.memories.subjects(limit)
 
     @needs("read")
+    def subject_story(self, subject: str | None) -> SubjectStory:
+        """The latest changes of the memories about a subject; without one, of general knowledge."""
+        return engine.subject_story.subject_story(subject, ctx=self._synced)
+
+    @needs("read")
     def group_sizes(self, where: Filter, group: Group, names: Sequence[str]) -> dict[str, int]:
         """How many memories are in each of these groups of a list; an empty name: of no subject."""
         with self._synced.read() as tx:
@@ -452,6 +459,18 @@ class Memories:
     def why(self, memory_id: str) -> Story:
         """The source of a memory, its changes of confidence, and the prompts it was used in."""
         return engine.find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
+
+    @needs("write")
+    def feedback(self, memory_id: str, *, helpful: bool = False, receipt: str | None = None) -> Feedback:
+        """Says that a recalled memory did not help, or takes that back; of the latest recall unless `receipt`
+        names another, in this session if there is one.
+
+        For prompts like that one it ranks lower and is not put beside them.
+        """
+        session = self._session if receipt is None else None
+        return engine.feedback.feedback(
+            memory_id, helpful=helpful, receipt=receipt, session=session, ctx=self._synced
+        )
 
     @needs("read")
     @shows

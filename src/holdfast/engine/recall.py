@@ -14,7 +14,7 @@ from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter, Query
 from holdfast.domain.ranking import Hit, Matched, MemoryHit, MessageHit, bounded, factors, score
 from holdfast.domain.text import clean
-from holdfast.engine import memory_search, message_search
+from holdfast.engine import feedback, memory_search, message_search
 from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import FoundMemory, MemoryCandidates
 from holdfast.engine.message_search import FoundMessage, Within
@@ -28,6 +28,7 @@ from holdfast.errors import Invalid
 _ENOUGH = 40  # candidates to choose from, even for a small limit
 _NO_TEXT = "0" * 64
 _MOST_QUERY = 10_000
+UNHELPFUL = 0.5  # the factor of a memory that did not help with a prompt like this one
 
 Candidate = FoundMemory | FoundMessage
 
@@ -91,6 +92,7 @@ def recall(query: Query, *, ctx: SpaceContext) -> Recall:
         found = asking(asked, where, tx, quotations, messages=query.messages)
         above, below = found.above_floor(threshold)
         ranking = Ranking(ctx.profile.policy, as_of or ctx.now(), asked.question.terms, quotations, as_of)
+        ranking = ranking.with_feedback(asked, above, tx)
         hits = best(above, ranking, query.limit, tx, query.session)
         elsewhere = found.near.count_elsewhere(threshold) if found.near else 0
     answer = Recall(tuple(hits), len(below), found.matched(asked), elsewhere)
@@ -148,6 +150,11 @@ class Ranking:
     terms: Sequence[str]  # the policy of the space
     quotations: Quotations
     past: datetime | None = None  # the moment that is asked about; None: now
+    unhelpful: frozenset[str] = frozenset()  # memories that did not help with a prompt like this one
+
+    def with_feedback(self, asked: PreparedQuery, found: Sequence[Candidate], tx: Transaction) -> "Ranking":
+        ids = [each.memory.id for each in found if isinstance(each, FoundMemory)]
+        return replace(self, unhelpful=feedback.unhelpful(asked, ids, tx) if ids else frozenset())
 
 
 def best(
@@ -162,7 +169,7 @@ def best(
     That message is not listed again, and messages are quoted only as far as allowed. A memory that is
     unchanged since its capture gets the place of its message: captured memories don't push back messages.
     """
-    hits = [_hit(each, ranking.policy, ranking.now) for each in found]
+    hits = [_hit(each, ranking) for each in found]
     said = {hit.message.id: hit for hit in hits if isinstance(hit, MessageHit)}
     places = _places([hit for hit in hits if isinstance(hit, MemoryHit)], said, session, tx)
     hits = [_placed(hit, places[hit.memory.id]) if isinstance(hit, MemoryHit) else hit for hit in hits]
@@ -205,14 +212,17 @@ def _answers(found: FoundMemory | FoundMessage, threshold: float | None) -> bool
     return found.answers() if threshold is None else bound >= threshold
 
 
-def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hit:
+def _hit(found: FoundMemory | FoundMessage, ranking: Ranking) -> Hit:
+    policy = ranking.policy
     evidence = {name: round(part, 4) for name, part in found.evidence.items()}
     matched: Matched = "meaning" if found.by_meaning else "text"
     relevance = bounded(found.relevance, by_meaning=found.by_meaning)
     if relevance < found.relevance:
         evidence["limit"] = round(relevance - found.relevance, 4)
     if isinstance(found, FoundMemory):
-        parts = factors(found.memory, relevance, policy, now)
+        parts = factors(found.memory, relevance, policy, ranking.now)
+        if found.memory.id in ranking.unhelpful:
+            parts = {**parts, "feedback": UNHELPFUL}
         return MemoryHit(found.memory, score(parts), parts, evidence, matched)
     # A message counts like a memory that nobody has confirmed. It does not age: a query names the days
     # that matter.

@@ -1,5 +1,6 @@
 """Titles of sessions (their name or first prompt), and their total usage."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -7,12 +8,16 @@ from typing import Any, Final
 from holdfast.domain.memory import Session
 from holdfast.domain.query import SessionFilter
 from holdfast.engine.intake import safe
+from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.language.injected_text import typed
 
 LAST: Final = "last"
 _MOST: Final = 120  # characters
+#: The stored name of a session of upkeep about two memories; their texts may be erased, so it has ids.
+_PAIR: Final = re.compile(r"(\w+) and (\w+) (as one|kept apart)")
+_DECIDED: Final = {"as one": "Merge", "kept apart": "Kept apart"}
 _LOOKED_AT: Final = 200  # latest sessions whose titles are searched
 
 
@@ -44,8 +49,20 @@ def titles(session_ids: Collection[str], *, ctx: SpaceContext) -> dict[str, str]
     """The titles of sessions; without those that have no name and no message on record."""
     with ctx.read() as tx:
         found = tx.sessions.openings(session_ids)
-    said = {each: name or " ".join(typed(opening or "").split()) for each, name, opening in found}
+        said = {each: name or " ".join(typed(opening or "").split()) for each, name, opening in found}
+        said |= _pair_titles(said, tx)
     return {each: _shortened(title) for each, title in said.items() if title}
+
+
+def _pair_titles(names: Mapping[str, str], tx: Transaction) -> dict[str, str]:
+    """The titles of sessions of upkeep about two memories: with their texts instead of their ids."""
+    pairs = {each: found for each, name in names.items() if (found := _PAIR.fullmatch(name))}
+    ids = {memory_id for found in pairs.values() for memory_id in found.groups()[:2]}
+    texts = {memory.id: f"“{_shortened(memory.content, 40)}”" for memory in tx.memories.many(list(ids))}
+    return {
+        each: f"{_DECIDED[found[3]]}: {texts.get(found[1], found[1])} and {texts.get(found[2], found[2])}"
+        for each, found in pairs.items()
+    }
 
 
 def name_session(session_id: str, name: str, *, ctx: SpaceContext) -> Session:
@@ -86,5 +103,5 @@ def find_session(words: str, *, ctx: SpaceContext) -> str:
     return found[0]
 
 
-def _shortened(title: str) -> str:
-    return title if len(title) <= _MOST else f"{title[: _MOST - 1].rstrip()}…"
+def _shortened(title: str, most: int = _MOST) -> str:
+    return title if len(title) <= most else f"{title[: most - 1].rstrip()}…"

@@ -75,8 +75,12 @@ def session_story(session_id: str, *, ctx: SpaceContext, first: int = 1, limit: 
             writes=len(entries),
             tokens_given=sum(one.tokens for one in receipts),
             spent=tx.spend.total(session=session_id),
-            mark=f"{stretch.said}-{len(receipts)}-{len(told)}-{tx.journal.last()}-{session.ended_at}",
+            mark=f"{stretch.said}-{len(receipts)}-{_marks(receipts)}-{len(told)}-{tx.journal.last()}-{session.ended_at}",
         )
+
+
+def _marks(receipts: Sequence[Receipt]) -> int:
+    return sum(item.unhelpful_at is not None for receipt in receipts for item in receipt.items)
 
 
 @dataclass(frozen=True, slots=True)

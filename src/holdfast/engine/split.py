@@ -10,6 +10,7 @@ from datetime import datetime
 from holdfast.domain.confidence import believed
 from holdfast.domain.history import Entry, without_confirmation
 from holdfast.domain.memory import Draft, Memory, Repetition, Session, Source
+from holdfast.domain.query import UPKEEP
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
 from holdfast.engine.intake import sanitize, text_hash
@@ -135,7 +136,7 @@ def _keep_apart(one: Memory, other: Memory, tx: Transaction, ctx: SpaceContext, 
     """Records that a person decided that they are distinct: upkeep won't propose to merge them."""
     name = f"{one.id} and {other.id} kept apart"
     pair = pair_id(one.id, other.id)
-    tx.sessions.save(Session(id=pair, space=ctx.space, name=name, client="tend", started_at=now))
+    tx.sessions.save(Session(id=pair, space=ctx.space, name=name, client=UPKEEP, started_at=now))
 
 
 def keep_wording(known: Memory, draft: Draft, tx: Transaction, now: datetime) -> str | None:

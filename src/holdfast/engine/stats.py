@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from holdfast.domain.jobs import JobState, JobTally
-from holdfast.domain.memory import STATES, Memory, State
+from holdfast.domain.memory import ORIGINS, STATES, Memory, Origin, State
 from holdfast.domain.query import Filter
 from holdfast.domain.spend import Spent, total
 from holdfast.engine.models_in_use import embedding_progress
@@ -31,7 +31,9 @@ _IMPORTANCES: Final = range(1, 6)
 _ASKED: Final[tuple[tuple[CountedBy, Any], ...]] = (
     *(("accesses", step) for step in _STEPS),
     *(("importance", value) for value in _IMPORTANCES),
+    *(("origin", value) for value in ORIGINS),
     ("from_message", True),
+    ("briefs_only", True),
 )
 
 
@@ -57,7 +59,9 @@ class Stats:
     categories: tuple[tuple[str, int], ...]  # in the profile's order, empty ones too
     confidence: tuple[int, ...]  # in tenths; 1.0 is in the last one
     importance: tuple[int, ...]  # 1 to 5
-    accesses: tuple[tuple[int, int], ...]  # the least number of each step, and how many are in it
+    origins: tuple[tuple[Origin, int], ...]  # from where they came, empty ones too
+    accesses: tuple[tuple[int, int], ...]  # the least number of recalls of each step, and how many are in it
+    briefs_only: int  # never recalled, but in a brief
     most_used: tuple[Memory, ...]
     funnel: Funnel
     jobs: tuple[JobTally, ...]  # without finished ones
@@ -69,7 +73,8 @@ class Stats:
 
     @property
     def never_used(self) -> int:
-        return self.accesses[0][1]
+        """Neither recalled nor in a brief."""
+        return self.accesses[0][1] - self.briefs_only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +107,8 @@ def stats(*, ctx: SpaceContext) -> Stats:
             categories=_categories({name: found["category", name] for name in names}, memories, tx),
             confidence=_tenths(_totals(believed, 0)),
             importance=tuple(found["importance", value] for value in _IMPORTANCES),
+            origins=tuple((value, found["origin", value]) for value in ORIGINS),
+            briefs_only=found["briefs_only", True],
             accesses=_steps([found["accesses", step] for step in _STEPS]),
             most_used=tuple(tx.memories.most_used(MOST_USED)),
             funnel=_funnel(tx, stored=found["from_message", True]),

@@ -14,7 +14,7 @@ from typing import TypeVar
 from holdfast import engine
 from holdfast.domain.confidence import SETTLED, clock_doubt, decayed
 from holdfast.domain.memory import Memory, Session, Source
-from holdfast.domain.query import Filter
+from holdfast.domain.query import UPKEEP, Filter
 from holdfast.domain.retention import Due, due, has_rules, maybe_due
 from holdfast.engine import changes, consolidate, rewordings
 from holdfast.engine.embedding import embed_missing
@@ -213,7 +213,7 @@ def decay(
         return Tended((), clock_doubt=doubt)
     steps = _fading(tx, ctx, now, most)
     session = f"fade-{now:%Y-%m-%d-%H%M%S}"
-    told = Session(id=session, space=ctx.space, name="confidence decay", client="tend", started_at=now)
+    told = Session(id=session, space=ctx.space, name="confidence decay", client=UPKEEP, started_at=now)
     tx.sessions.save(replace(told, ended_at=now))
     source = Source(origin="operator", session=session)
     for memory, older in steps:

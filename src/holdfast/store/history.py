@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -158,6 +158,11 @@ class JournalTable(SpaceRows):
 
     def of_session(self, session_id: str) -> list[Entry]:
         return self._entries(journal.c.session_id == session_id)
+
+    def latest_of(self, memory_ids: Collection[str], limit: int) -> list[Entry]:
+        """The latest entries of these memories, the newest first."""
+        query = self._select(Entry, self._one_of(journal.c.memory_id, memory_ids))
+        return self._values(Entry, query.order_by(journal.c.seq.desc()).limit(limit))
 
     def left_open(self, after: int, upto: int) -> list[Entry]:
         """The memories that were added in this part of the journal beside others that no model judged."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, text
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, text
 
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order, in_order
@@ -18,7 +18,7 @@ from holdfast.engine.ports import CountedBy
 from holdfast.store.mapping import values_of
 from holdfast.store.queries import Queries
 from holdfast.store.rows import SpaceRows
-from holdfast.store.schema import memories
+from holdfast.store.schema import memories, receipt_items
 from holdfast.store.sql_filters import narrowed
 
 _IN_AN_INDEX: Final = ("confidence", "state")  # so that no row has to be read
@@ -283,4 +283,12 @@ class MemoryFigures(SpaceRows):
 
 
 def _counted_value(name: CountedBy) -> Any:
-    return memories.c.message_id.is_not(None) if name == "from_message" else memories.c[name]
+    match name:
+        case "from_message":
+            return memories.c.message_id.is_not(None)
+        case "briefs_only":
+            item = receipt_items.c
+            shown = exists().where(item.space == memories.c.space, item.memory_id == memories.c.id)
+            return and_(memories.c.accesses == 0, shown.correlate(memories))
+        case _:
+            return memories.c[name]

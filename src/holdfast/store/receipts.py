@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, insert, select, type_coerce
@@ -12,6 +12,8 @@ from holdfast.domain.memory import Session
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import calls, receipt_items, receipts, sessions
+
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ReceiptTable(SpaceRows):
@@ -58,12 +60,51 @@ class ReceiptTable(SpaceRows):
         columns = (receipts.c.id.label("receipt"), receipts.c.kind, receipts.c.session_id.label("session"))
         item = receipt_items.c
         query = (
-            select(*columns, receipts.c.query, item.version, item.score, item.parts, receipts.c.created_at)
+            select(*columns, receipts.c.query, item.version, item.score, item.parts, item.unhelpful_at)
+            .add_columns(receipts.c.created_at)
             .join(receipt_items, (receipts.c.space == item.space) & (receipts.c.id == item.receipt_id))
             .where(item.space == self._space, item.memory_id == memory_id)
             .order_by(receipts.c.created_at, receipts.c.id)
         )
         return [Use(**row._mapping) for row in self._connection.execute(query)]
+
+    def recall_of(
+        self, memory_id: str, *, receipt: str | None = None, session: str | None = None, marked: bool = False
+    ) -> Receipt | None:
+        """The latest recall that showed a memory (this one, or in this session, if given), or marks it."""
+        item = receipt_items.c
+        shows_it = select(item.receipt_id).where(item.space == self._space, item.memory_id == memory_id)
+        if marked:
+            shows_it = shows_it.where(item.unhelpful_at > _EVER)
+        query = self._select(Receipt, receipts.c.kind == "recall", receipts.c.id.in_(shows_it))
+        if receipt is not None:
+            query = query.where(receipts.c.id == receipt)
+        if session is not None:
+            query = query.where(receipts.c.session_id == session)
+        return self._first(query.order_by(receipts.c.created_at.desc(), receipts.c.id).limit(1))
+
+    def mark(self, receipt_id: str, memory_id: str, unhelpful_at: datetime | None) -> None:
+        """Marks a memory as not helpful in a receipt, or takes the mark back."""
+        item = receipt_items.c
+        mine = (item.receipt_id == receipt_id, item.memory_id == memory_id)
+        self._change(receipt_items, {"unhelpful_at": unhelpful_at}, *mine)
+
+    def unhelpful(self, memory_ids: Collection[str], limit: int) -> list[tuple[str, str]]:
+        """The latest marks of these memories, each with the prompt that the memory did not help with."""
+        item = receipt_items.c
+        query = (
+            select(item.memory_id, receipts.c.query)
+            .join(receipts, (receipts.c.space == item.space) & (receipts.c.id == item.receipt_id))
+            .where(
+                item.space == self._space,
+                self._one_of(item.memory_id, memory_ids),
+                item.unhelpful_at > _EVER,  # not "is not null", for which SQLite uses no index
+                receipts.c.query.is_not(None),
+            )
+            .order_by(item.unhelpful_at.desc(), item.memory_id)
+            .limit(limit)
+        )
+        return [(row[0], row[1]) for row in self._connection.execute(query)]
 
     def shown_in(self, session_id: str) -> set[str]:
         """Ids of the memories and messages that a session was shown."""

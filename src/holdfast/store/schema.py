@@ -391,7 +391,8 @@ receipt_items = _in_space(
     Column("message_id", Name),
     Column("score", Float),
     Column("parts", JsonColumn),
-    Index(None, "space", "memory_id"),
+    Column("unhelpful_at", UtcTime),  # when somebody said that it did not help with this prompt
+    Index(None, "space", "memory_id", "unhelpful_at"),
     Index(None, "space", "message_id"),
     ForeignKeyConstraint(["space", "receipt_id"], ["receipts.space", "receipts.id"], ondelete="CASCADE"),
     key=("receipt_id", "position"),

@@ -6,13 +6,12 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, and_, false, func, insert, or_, select, text
 
 from holdfast.domain.memory import Message, Session
-from holdfast.domain.query import EVERY_SESSION, Filter, SessionFilter, TimeCursor
+from holdfast.domain.query import EVERY_SESSION, UPKEEP, Filter, SessionFilter, TimeCursor
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import heads, memories, messages, sessions
 from holdfast.store.usage import UsageTable, size
 
-UPKEEP = "tend"  # the client of upkeep's own sessions
 _MOST_SPEAKERS = 1_000
 _OPENING = 1_000  # characters
 # Jumps from one name to the next in the index instead of reading every message.
@@ -25,9 +24,29 @@ _SPEAKERS = text(
 )
 
 
+#: How the first prompt on record of a session begins.
+_FIRST_PROMPT = (
+    select(func.substr(messages.c.content, 1, _OPENING))
+    .where(
+        messages.c.space == sessions.c.space,
+        messages.c.session_id == sessions.c.id,
+        messages.c.role == "user",
+        messages.c.content.is_not(None),
+        messages.c.off_record.is_(False),
+    )
+    .order_by(messages.c.number)
+    .limit(1)
+    .correlate(sessions)
+    .scalar_subquery()
+)
+
+
 def _holding(where: SessionFilter) -> list[ColumnElement[bool]]:
     given = {"client": where.client, "project": where.project, "tier": where.tier}
     found = [sessions.c[name] == value for name, value in given.items() if value is not None]
+    if where.words is not None:
+        called = func.coalesce(sessions.c.name, _FIRST_PROMPT)
+        found.append(called.icontains(where.words, autoescape=True))
     found += [sessions.c.exit_code != 0] * where.failed
     found += [sessions.c.started_at >= where.since] if where.since else []
     found += [sessions.c.started_at < where.before] if where.before else []
@@ -92,22 +111,8 @@ class SessionTable(SpaceRows):
 
     def openings(self, session_ids: Collection[str]) -> list[tuple[str, str | None, str | None]]:
         """Of each of the sessions its id, its name, and how the first prompt on record begins."""
-        first = (
-            select(func.substr(messages.c.content, 1, _OPENING))
-            .where(
-                messages.c.space == sessions.c.space,
-                messages.c.session_id == sessions.c.id,
-                messages.c.role == "user",
-                messages.c.content.is_not(None),
-                messages.c.off_record.is_(False),
-            )
-            .order_by(messages.c.number)
-            .limit(1)
-            .correlate(sessions)
-            .scalar_subquery()
-        )
         mine = (sessions.c.space == self._space, self._one_of(sessions.c.id, session_ids))
-        rows = self._connection.execute(select(sessions.c.id, sessions.c.name, first).where(*mine))
+        rows = self._connection.execute(select(sessions.c.id, sessions.c.name, _FIRST_PROMPT).where(*mine))
         return [(row[0], row[1], row[2]) for row in rows]
 
     def latest_named(self, beginning: str) -> Session | None:
@@ -121,7 +126,8 @@ class SessionTable(SpaceRows):
             self._add([session])
 
     def count(self) -> int:
-        return self._count(sessions)
+        """How many sessions there are, without those of upkeep."""
+        return self._count(sessions, *_holding(SessionFilter(upkeep=False)))
 
     def say(self, said: Sequence[Message]) -> None:
         """Adds messages in their order; their ids are new."""

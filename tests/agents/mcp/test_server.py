@@ -29,6 +29,7 @@ def test_every_tool_has_a_schema_four_annotations_and_stays_loaded(served: Serve
         "memory_forget",
         "memory_list",
         "memory_why",
+        "memory_feedback",
     ]
     for tool in tools:
         hints = tool.annotations
@@ -240,7 +241,7 @@ def test_with_the_memory_down_the_tools_stay_and_say_so(era: str) -> None:
 
     tools, failed, said = anyio.run(asked)
 
-    assert tools == 6
+    assert tools == 7
     assert failed
     assert said == "Memory is unreachable; continue without it: the database is gone"
 

@@ -18,6 +18,7 @@ class Example:
     session: str
     space: str = "ops"
     file: str = ""
+    subject: str = "caddy"
 
 
 PAGES: dict[str, Callable[[Example], str]] = {
@@ -34,6 +35,9 @@ PAGES: dict[str, Callable[[Example], str]] = {
     "deleted memories": lambda known: f"/memories?space={known.space}&state=deleted",
     "add a memory": lambda known: f"/memories/new?space={known.space}",
     "one memory": lambda known: f"/memories/{known.memory}?space={known.space}",
+    "timeline": lambda known: f"/timeline?space={known.space}&subject={quote(known.subject)}",
+    "import": lambda known: f"/import?space={known.space}",
+    "create a space": lambda known: f"/spaces/new?space={known.space}",
     "two versions": lambda known: f"/memories/{known.memory}/compare?first=1&second=2&space={known.space}",
     "delete?": lambda known: f"/memories/delete?id={known.memory}&space={known.space}",
     "erase?": lambda known: f"/memories/{known.memory}/erase?space={known.space}",

@@ -277,7 +277,7 @@ def test_pages_can_be_read_and_forms_sent_without_a_script(chromium: Any, runnin
     expect(page.locator("tr.memory")).to_have_count(1)
     page.get_by_role("link", name="Needs 2 GB of memory").click()
     page.wait_for_url("**/memories/*")
-    page.get_by_text("Edit", exact=True).click()
+    page.locator("summary", has_text="Edit").click()
     page.get_by_label("Text").fill("Needs 4 GB of memory")
     page.get_by_role("button", name="Save").click()
 

@@ -168,3 +168,45 @@ def test_the_palette_goes_to_pages_and_searches_by_keys(watched: Watched) -> Non
     page.keyboard.press("Control+k")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_palette_finds_memories_sessions_and_what_to_do(watched: Watched, example: Example) -> None:
+    page = watched.go("/stats?space=ops")
+    page.keyboard.press("Control+k")
+    words = page.get_by_role("searchbox", name="Go to")
+    dialog = page.get_by_role("dialog")
+
+    words.fill("wireguard independently")
+    expect(dialog.locator("#palette-found a").first).to_contain_text("Can be started independently")
+    words.fill("first lo")
+    expect(dialog.locator("#palette-found")).to_contain_text("First look")
+    words.fill("theme: dark")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.keyboard.press("Control+k")
+    words.fill("undo the last")
+    expect(dialog.locator("#palette-places a").first).to_have_text("Undo the last session")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url("**/undo-session*")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undo the changes of this session?")
+
+
+def test_a_file_is_imported_and_a_space_created_in_the_browser(watched: Watched, example: Example) -> None:
+    page = watched.go("/import?space=ops")
+    rows = "".join(f"Machine {number} starts at minute {number},timing\n" for number in range(30))
+
+    page.get_by_label("A file of").set_input_files(
+        {"name": "rows.csv", "mimeType": "text/csv", "buffer": f"content,category\n{rows}".encode()}
+    )
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.locator("#progress")).to_contain_text("Imported from csv")
+    page.get_by_role("link", name="Show its memories").click()
+    expect(page.get_by_text("Only from session Import of rows.csv")).to_be_visible()
+
+    watched.go("/settings?space=ops")
+    page.get_by_role("button", name="Create a space…").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("fresh")
+    page.get_by_role("dialog").get_by_role("button", name="Create").click()
+    page.wait_for_url("**/?space=fresh")
+    expect(page.locator("#said")).to_contain_text("Created the space fresh.")

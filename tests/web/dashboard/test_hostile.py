@@ -151,4 +151,5 @@ def haunted(board: Board, space: str, text: Callable[[int], str]) -> Example:
     first, second = memories.find(limit=2, order="recent").memories
     memories.link(made, first.id if first.id != made else second.id)
     memories.speaking_as("assistant", session=session).recall(f"zq0x0y {text(0)}")
-    return Example(memory=made, session=session, space=space, file=memories.files()[0].path)
+    subject = memories.show(made).memory.subject or ""
+    return Example(memory=made, session=session, space=space, file=memories.files()[0].path, subject=subject)

@@ -82,7 +82,7 @@ def test_a_card_tells_origin_reason_source_and_the_difference_to_what_is_known(b
     assert "30" in parts(card, "ins")
     text = card.whole_text
     assert "Contradicts" in text
-    assert "lowers the confidence of the memory on the left from 0.7 to 0.5" in text
+    assert "lowers the confidence of the known memory from 0.7 to 0.5" in text
     assert "a web page said so" in text
     assert "Reading about batteries" in text
     assert "A page: it holds for 30 minutes" in text
@@ -128,7 +128,7 @@ def test_a_proposal_in_place_of_a_known_one_takes_its_place_and_can_be_taken_bac
     posted(browser, "/inbox/approve?space=ops", {"id": waiting})
 
     assert "Would supersede" in card.whole_text
-    assert "Approving replaces the text on the left" in card.whole_text
+    assert "Approving replaces the known text" in card.whole_text
     assert board.memories().show(known).memory.content == "The UPS holds for 12 minutes"
     assert take_back(browser) == 204
     assert board.memories().show(known).memory.content == KNOWN
@@ -349,3 +349,15 @@ def test_the_names_of_all_sessions_on_the_page_are_read_in_one_step(
     assert board.browser().get("/inbox?space=ops").status_code == 200
 
     assert asked == [{"s0", "s1", "s2"}]
+
+
+def test_what_is_only_similar_stands_by_age_too(board: Board) -> None:
+    memories = board.memories()
+    tool = memories.speaking_as("tool")
+    tool.remember("Restarts need the NFS mount", category="dependency", subject="jellyfin", doubtful="a page")
+    memories.remember("The NFS mount is read-only", category="dependency", subject="jellyfin")
+
+    page = Page(board.browser().get("/inbox?space=ops").text)
+
+    titles = [one.whole_text.split(" ·")[0] for one in page.all("p", class_="diff-title small")]
+    assert titles == ["Waiting", "Most similar"]

@@ -311,6 +311,7 @@ ACTS: dict[str, tuple[str, dict[str, str]]] = {
     "/memories/{id}/restore": ("write", {}),
     "/memories/{id}/promote": ("write", {}),
     "/memories/{id}/split": ("write", {"number": "1"}),
+    "/memories/{id}/feedback": ("write", {}),
     "/memories/confidence": ("write", {"confidence": "0.1"}),
     "/memories/tag": ("write", {"tags": "x"}),
     "/memories/pin": ("write", {}),

@@ -62,7 +62,7 @@ def test_each_hit_tells_the_parts_of_its_score_and_what_it_had_to_reach(known: B
 
 
 def test_every_part_of_a_score_has_plain_words(known: Board) -> None:
-    factors = {"recency", "importance", "confidence", "message"}
+    factors = {"recency", "importance", "confidence", "message", "feedback"}
 
     assert {*message_ranking.PARTS, "helps", "limit"} | factors == set(PLAIN)
 

@@ -299,3 +299,60 @@ def test_what_was_recalled_of_earlier_talk_is_quoted_with_who_said_it_and_where(
     [recalled] = [text for kind, text in steps(told(board)) if kind == "given" and "attic key" in text]
 
     assert "The attic key hangs behind the clock Mara in The attic key hangs behind the clock" in recalled
+
+
+def test_sessions_are_found_by_name_or_first_prompt(board: Board) -> None:
+    memories = board.memories()
+    memories.open_session("named", name="100% of the disk")
+    memories.open_session("asked")
+    memories.say_all("asked", [NewMessage(role="user", content="Why is Jellyfin slow?")])
+    memories.open_session("other", name="Jellyfish")
+    memories.say_all("other", [NewMessage(role="user", content="100 percent")])
+
+    def found(words: str) -> list[str]:
+        page = told(board, f"/sessions?space=ops&q={quote(words)}")
+        return [row.attributes["id"] for row in page.by_id("rows").children]
+
+    assert found("100%") == ["s-named"]
+    assert found(" jellyfin ") == ["s-asked"]
+    assert found("slow?") == ["s-asked"]
+    assert found("nothing like it") == ["no-rows"]
+
+
+def test_sessions_of_upkeep_stand_apart_and_name_what_they_are_about(board: Board) -> None:
+    memories = board.memories()
+    older = settled(memories.remember("Takes 60s to start", category="timing", subject="jellyfin"))
+    newer = settled(memories.remember("Takes 61s to stop", category="timing", subject="jellyfin"))
+    assert older is not None
+    assert newer is not None
+    memories.open_session("tend-1", name=f"{newer.id} and {older.id} as one", client="tend")
+    memories.open_session("real")
+
+    [row] = told(board, "/sessions?space=ops&of=upkeep").by_id("rows").children
+    overview = told(board, "/?space=ops").by_id("card-tallies").whole_text
+
+    assert row.whole_text.startswith("Merge: “Takes 61s to stop” and “Takes 60s to start”")
+    assert "Sessions 1" in overview
+
+
+@requirement("context.feedback")
+def test_a_recalled_line_is_marked_as_not_helpful_and_that_is_taken_back(board: Board) -> None:
+    agent = worked(board)
+    [memory] = [one for one in agent.find().memories if one.content == "Needs the NFS mount"]
+    browser = board.browser()
+    [receipt] = [one for one in agent.session_story(RUN).given if one.kind == "recall"]
+
+    before = told(board).by_id("steps").whole_text
+    answer = posted(browser, f"/memories/{memory.id}/feedback?space=ops", {"receipt": receipt.id})
+    marked = told(board).by_id("steps").whole_text
+    uses = told(board, f"/memories/{memory.id}?space=ops").by_id("card-uses").whole_text
+    notice = Page(browser.get("/said?space=ops").text)
+    fields = {one.attributes["name"]: one.attributes["value"] for one in notice.all("input")}
+    posted(browser, f"/memories/{memory.id}/feedback?space=ops", fields)
+
+    assert "Not helpful" in before
+    assert answer.status_code == 204
+    assert "not helpful Take back" in marked
+    assert "not helpful Take back" in uses
+    assert notice.all("button")[0].whole_text == "Undo"
+    assert "not helpful" not in told(board).by_id("steps").whole_text

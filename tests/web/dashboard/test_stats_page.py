@@ -114,7 +114,61 @@ def test_the_way_from_talk_to_memory_is_counted(board: Board) -> None:
     assert funnel.stored == len(board.memories("talk").find().memories) > 0
     [card] = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "funnel-title"]
     assert "Messages 3" in card.whole_text
-    assert f"Memories stored citing a message {funnel.stored}" in card.whole_text
+    assert f"Statements taken from them repetitions included {funnel.taken}" in card.whole_text
+    [origins] = [
+        one for one in page.all("section") if one.attributes.get("aria-labelledby") == "origins-title"
+    ]
+    assert f"{funnel.stored} of {funnel.stored} cite the message" in origins.whole_text
+
+
+@requirement("dash.stats")
+def test_memories_add_up_by_origin_and_a_brief_is_a_use(told: Board) -> None:
+    agent = told.memories().speaking_as("assistant", session="run-1")
+    agent.remember("Restarts take the mount away", category="behavior", subject="nas")
+    before = table(shown(told), "Use")
+    agent.brief()
+
+    stats = told.memories().stats()
+    page = shown(told)
+
+    assert dict(stats.origins)["operator"] == 3
+    assert sum(amount for _, amount in stats.origins) == stats.memories == 4
+    used = table(page, "Use")
+    assert (before["never"], before["briefs only"], before["1–2"]) == ("3", "0", "1")
+    assert int(used["briefs only"]) >= 1
+    assert sum(map(int, used.values())) == stats.memories
+    assert stats.never_used == int(used["never"])
+
+
+@requirement("dash.stats")
+def test_what_contradicts_stands_together_the_older_first(board: Board) -> None:
+    memories = board.memories()
+    memories.remember("Takes 60s to start", category="timing", subject="jellyfin")
+    memories.remember("Takes 30s to start", category="timing", subject="jellyfin")
+
+    page = shown(board, "/stats/audit?space=ops")
+
+    assert "Contradictions 1 100 %" in page.by_id("audit").whole_text
+    [pair] = [one for one in page.all("li") if [each.tag for each in one.children] == ["p", "p"]]
+    assert [each.whole_text for each in pair.children] == [
+        "Takes 60s to start just now",
+        "Takes 30s to start just now",
+    ]
+
+
+@requirement("dash.stats", "sem.cost")
+def test_what_agents_cost_stands_beside_our_own(board: Board) -> None:
+    memories = board.memories()
+    memories.remember("Takes 60s to start", category="timing", subject="jellyfin")
+    memories.open_session("run-1")
+    memories.close_session("run-1", usage={"cost_usd": 0.25, "input_tokens": 900, "output_tokens": 100})
+
+    [card] = [
+        one for one in shown(board).all("section") if one.attributes.get("aria-labelledby") == "spend-title"
+    ]
+
+    assert "Agents, as they report it $0.25, 1,000 tokens in 1 session" in card.whole_text
+    assert "Holdfast’s models: no cost so far." in card.whole_text
 
 
 @requirement("dash.stats", "sem.cost")

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
-from holdfast.web.service.guard import MAX_BYTES, MAX_FOR_A_MODEL, Guard
+from holdfast.web.service.guard import MAX_BYTES, MAX_LARGE, Guard
 from holdfast.web.service.token_use import CachedGrants
 from tests.requirements_ledger import requirement
 
@@ -107,7 +107,7 @@ def test_a_store_that_hangs_is_waited_for_briefly() -> None:
 def test_a_conversation_may_be_larger_than_other_requests() -> None:
     guard = Guard(_whole, admit=Office().admit)
     large = {"content": b"x" * (MAX_BYTES + 1)}
-    too_large = {"headers": {"content-length": str(MAX_FOR_A_MODEL + 1)}, "content": b""}
+    too_large = {"headers": {"content-length": str(MAX_LARGE + 1)}, "content": b""}
 
     assert _posted(guard, "/proxy/secret/x", **large) == 200
     assert _posted(guard, "/api/x", headers={"Authorization": "Bearer secret"}, **large) == 413

@@ -37,6 +37,7 @@ _MAKERS: Mapping[str, Callable[[Profile], Tool]] = {
     "memory_forget": memory_tools.forget,
     "memory_list": memory_tools.list_,
     "memory_why": memory_tools.why,
+    "memory_feedback": memory_tools.feedback,
     "add_to_memory": lambda profile: memory_tools.remember(
         profile, name="add_to_memory", revise_with="update_memory"
     ),

@@ -134,6 +134,24 @@ def why(_: Profile) -> Tool:
     )
 
 
+def feedback(_: Profile) -> Tool:
+    return Tool(
+        name="memory_feedback",
+        title="Rate a recalled memory",
+        says="Say that a recalled memory did not help: it is shown less for prompts like this one.",
+        parameters=(
+            _ID,
+            Parameter(
+                name="verdict", says="Default: unhelpful; helpful takes it back.", required=False,
+                choices=("unhelpful", "helpful"),
+            ),
+        ),
+        effect=Effect(repeatable=True),
+        returns=tool_text.CHANGED,
+        run=_feedback,
+    )  # fmt: skip
+
+
 def _category(profile: Profile, *, required: bool | None = None, says: str | None = None) -> Parameter:
     if says is None:
         says = " ".join(f"{each.name}: {each.says}" for each in profile.categories)
@@ -198,6 +216,13 @@ def _about(subject: str | None, memories: "Memories") -> str:
 def _forget(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     gone: Memory = memories.forget(_bare(given["id"])).memory
     return tool_text.changed("forgotten", gone.id, f"Deleted: {inline(gone.content)}")
+
+
+def _feedback(memories: "Memories", given: Mapping[str, Any]) -> Answer:
+    told = memories.feedback(_bare(given["id"]), helpful=given.get("verdict") == "helpful")
+    effect = "counts as usual again" if told.helpful else "is shown less"
+    said = f"Noted: {told.memory.id} {effect} for prompts like: {inline(told.prompt[:200])}"
+    return tool_text.changed("helpful" if told.helpful else "unhelpful", told.memory.id, said)
 
 
 def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:

@@ -9,15 +9,19 @@ from starlette.responses import Response
 from holdfast.web.dashboard import (
     events,
     files,
+    import_page,
     inbox,
     login,
     memories,
     memory_actions,
     memory_page,
+    palette,
     search,
     sessions,
     settings,
+    space_page,
     stats,
+    subject_page,
 )
 from holdfast.web.dashboard.browsers import BrowserAccess, Browsers, first_of
 from holdfast.web.dashboard.page_context import Board, static_files
@@ -33,11 +37,15 @@ PAGES: Final[tuple[ModuleType, ...]] = (
     memory_actions,
     memories,
     memory_page,
+    subject_page,
+    import_page,
     inbox,
     search,
     stats,
     files,
     settings,
+    space_page,
+    palette,
 )
 
 

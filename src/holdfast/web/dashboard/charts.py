@@ -1,21 +1,17 @@
 """Coordinates of the small charts in the templates' SVG."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
 from holdfast.domain.history import Entry
-from holdfast.domain.memory import Link, Memory
 from holdfast.domain.operations import Attempt, CooldownStatus, window
 
 WIDTH: Final = 340
 HEIGHT: Final = 130
 LEFT: Final = 30  # of the plot, for its scale
 _EDGE: Final = 10
-_MAX_AROUND: Final = 10
-_WHEEL: Final = 260  # across
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,44 +64,6 @@ def _across(share: float) -> float:
     return round(LEFT + min(max(share, 0.0), 1.0) * (WIDTH - _EDGE - LEFT), 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Spoke:
-    """One link from the memory in the middle."""
-
-    memory: Memory
-    kind: str
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
-class Wheel:
-    """A memory in the middle and those around it."""
-
-    spokes: list[Spoke]
-    height: int
-
-    width = _WHEEL
-
-    @property
-    def middle(self) -> tuple[float, float]:
-        return self.width / 2, self.height / 2
-
-
-def wheel(linked: Sequence[tuple[Link, Memory]]) -> Wheel:
-    """The memories around one, on a circle; what does not fit is in the list below the drawing."""
-    around = linked[:_MAX_AROUND]
-    flat = len(around) <= 2  # side by side
-    made = Wheel([], 90 if flat else _WHEEL)
-    (x, y), start = made.middle, 0.0 if flat else -math.pi / 2
-    radius = _WHEEL / 2 - 40
-    for place, (link, other) in enumerate(around):
-        angle = start + 2 * math.pi * place / len(around)
-        at = round(x + radius * math.cos(angle), 1), round(y + radius * math.sin(angle), 1)
-        made.spokes.append(Spoke(other, link.kind, *at))
-    return made
-
-
 # ------------------------------------------------------------------------------------- search and stats
 
 _OWN_COLOURS: Final = ("meaning", "words", "helps")
@@ -130,21 +88,24 @@ class Evidence:
     """The parts of a hit's evidence on a scale of 0 to 100, and its threshold."""
 
     segments: list[Segment]
-    against: list[tuple[str, float]]  # negative evidence
     floor: float
 
 
 def evidence(parts: Mapping[str, float], floor: float, most: float) -> Evidence:
-    """The bar of one hit; `most` is the greatest relevance in the list."""
-    whole = 1.04 * max(most, sum(value for value in parts.values() if value > 0), 1e-9)
+    """The bar of one hit: as long as its relevance, in the colours of what speaks for it.
+
+    `most` is the greatest threshold in the list, on the scale of its hit.
+    """
+    whole = 1.04 * max(most, sum(parts.values()), 1.0)
+    positive = sum(value for value in parts.values() if value > 0)
+    shown = max(sum(parts.values()), 0.0) / positive if positive else 0.0
     segments, x = [], 0.0
     for name, value in parts.items():
         if value > 0:
-            width = 100 * value / whole
+            width = 100 * value * shown / whole
             segments.append(Segment(name, value, round(x, 2), round(width, 2)))
             x += width
-    against = [(name, value) for name, value in parts.items() if value < 0]
-    return Evidence(segments, against, round(min(100 * floor / whole, 99.5), 2))
+    return Evidence(segments, round(min(100 * floor / whole, 99.5), 2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,9 +192,13 @@ def _card(waiter: ReviewItem, policy: Policy) -> Card:
     if not changed and max(shared(known), shared(waiting)) < _ALIKE:
         known, waiting = _unmarked(known), _unmarked(waiting)
     left = Side(closest.memory, _BESIDE[closest.how], known, "del" if changed else "mark")
-    return Card(
-        waiter, (left, Side(waiter.memory, "Waiting", waiting, "ins")), tuple(others), _effect(waiter, policy)
-    )
+    right = Side(waiter.memory, "Waiting", waiting, "ins")
+    sides = (left, right) if changed else _by_age(left, right)
+    return Card(waiter, sides, tuple(others), _effect(waiter, policy))
+
+
+def _by_age(*sides: Side) -> tuple[Side, ...]:
+    return tuple(sorted(sides, key=lambda side: (side.memory.created_at, side.memory.id)))
 
 
 def _pair(waiting: Memory, proposal: Proposal) -> tuple[Side, ...]:
@@ -209,7 +213,7 @@ def _pair(waiting: Memory, proposal: Proposal) -> tuple[Side, ...]:
             Side(proposal.kept, "Keep, with the text above", compared(stays, content)[0], "del"),
             Side(proposal.dropped, "Remove", compared(goes, content)[0], "del"),
         ]
-    return tuple(sorted(sides, key=lambda side: (side.memory.created_at, side.memory.id)))
+    return _by_age(*sides)
 
 
 def _effect(waiter: ReviewItem, policy: Policy) -> str:
@@ -221,17 +225,13 @@ def _effect(waiter: ReviewItem, policy: Policy) -> str:
     first = waiter.beside[0] if waiter.beside else None
     match first.how if first else "near":
         case "supersedes":
-            return (
-                "Approving replaces the text on the left: it becomes an earlier version of the same memory."
-            )
+            return "Approving replaces the known text, which becomes an earlier version of the same memory."
         case "contradicts" if first is not None and policy.on_contradiction == "weaken":
             before, after = first.memory.confidence, weakened(first.memory, policy).confidence
-            lower = (
-                f"lowers the confidence of the memory on the left from {number(before)} to {number(after)}"
-            )
+            lower = f"lowers the confidence of the known memory from {number(before)} to {number(after)}"
             return f"Approving {lower} and marks it as superseded."
         case "contradicts":
-            return "Approving marks the memory on the left as superseded: the new one ranks first."
+            return "Approving marks the known memory as superseded: the new one ranks first."
         case _:
             return "Approving adds it and changes no other memory."
 

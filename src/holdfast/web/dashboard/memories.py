@@ -54,6 +54,7 @@ class Choices(BaseModel):
     sort: Sort = "recent"
     group: Group | Literal[""] = ""
     after: Annotated[str, Field(max_length=2_000)] = ""
+    first: Annotated[int, Field(ge=1, le=10**9)] = 1  # the number of the page's first memory, for the count
 
     @property
     def narrowed(self) -> bool:
@@ -79,9 +80,14 @@ class Choices(BaseModel):
 
     def told(self, **other: Any) -> dict[str, Any]:
         """The choices for a URL, without defaults; a new choice starts at the first page."""
-        chosen = {**self.model_dump(), "after": "", **other}
+        chosen = {**self.model_dump(), "after": "", "first": 1, **other}
         usual = Choices().model_dump()
         return {name: value for name, value in chosen.items() if value != usual[name]}
+
+    @property
+    def here(self) -> dict[str, Any]:
+        """The same for this very page."""
+        return self.told(after=self.after, first=self.first)
 
 
 Chosen = Annotated[Choices, Query()]
@@ -102,7 +108,7 @@ def memories(visit: ReadVisit, chosen: Chosen) -> Response:
         visit, "memories.html", refreshing=False, **_list_values(visit, chosen), **_form_values(visit, chosen)
     )
     # A form also sends its empty fields; the address bar does not need them.
-    return in_address(visit, given, visit.address("/memories", **chosen.told(after=chosen.after)))
+    return in_address(visit, given, visit.address("/memories", **chosen.here))
 
 
 @router.get("/memories/rows")
@@ -130,16 +136,20 @@ def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
     return {
         "chosen": chosen,
         "seen": seen,
-        "total": _total(found.total, len(shown), more=found.more),
+        "total": _total(found.total, chosen.first, len(shown), more=found.more),
         "shelves": _memory_groups(visit, shown, chosen, count=not found.more),
+        "on_a_page": ON_A_PAGE,
         "following": cursor_text(MemoryCursor.of(found.memories[ON_A_PAGE - 1])) if more else "",
         "subject_word": subject_word(visit.profile),
     }
 
 
-def _total(total: int, shown: int, *, more: bool) -> str:
-    """`3 memories`, `50 of 169 memories`, `50 of over 1,000 memories`."""
-    of = f"{shown:,} of " if total > shown else ""
+def _total(total: int, first: int, shown: int, *, more: bool) -> str:
+    """`3 memories`, `1-50 of 169 memories`, `51-100 of over 1,000 memories`."""
+    last = (
+        first + shown - 1 if more else min(first + shown - 1, total)
+    )  # some may be gone since the first page
+    of = f"{last - shown + 1:,}-{last:,} of " if total > shown > 0 else ""
     return f"{of}{'over ' if more else ''}{counted(total)}"
 
 

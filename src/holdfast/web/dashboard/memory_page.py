@@ -9,11 +9,13 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.history import Entry
-from holdfast.domain.memory import Version
+from holdfast.domain.memory import Link, Memory, Version
 from holdfast.errors import Invalid, NotFound
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.formats import Piece, compared, mark, named
 from holdfast.web.dashboard.memories import subject_word
+from holdfast.web.dashboard.neighbourhood import MAX_AROUND, neighbourhood
+from holdfast.web.dashboard.page_context import Offer
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
 from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit, WriteVisit
 
@@ -85,6 +87,20 @@ def erase(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Response:
     return done(visit, f"Erased for good.{left}", back=home, leave=home)
 
 
+@router.post("/memories/{memory_id}/feedback")
+def feedback(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
+    """Marks it as not helpful for the prompt of a receipt, or takes the mark back."""
+    told = visit.memories.feedback(memory_id, helpful=sent.given("helpful"), receipt=sent.text("receipt"))
+    text = (
+        "It counts as usual again for prompts like this."
+        if told.helpful
+        else ("Marked as not helpful: it ranks lower for prompts like this, and is not put beside them.")
+    )
+    again = (("receipt", told.receipt), *((("helpful", "1"),) if not told.helpful else ()))
+    offer = Offer("Undo", visit.address(f"/memories/{memory_id}/feedback"), again)
+    return done(visit, text, back=sent.text("back") or visit.address(f"/memories/{memory_id}"), offer=offer)
+
+
 @router.post("/memories/{memory_id}/promote")
 def promote(visit: WriteVisit, memory_id: MemoryId, _: Sent) -> Response:
     """Removes the project of a memory, so that it applies to all projects."""
@@ -107,8 +123,9 @@ def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
         "entries": story.entries[-MAX_STEPS:][::-1],
         "plot": charts.belief(story.entries[-MAX_STEPS:], visit.now, visit.profile.policy.floor),
         "linked": linked,
+        "noted": lambda entry: named(entry.note or "", [other for _, other in linked]),
         "waits_for": named(story.memory.waiting_for or "", [other for _, other in linked]),
-        "wheel": charts.wheel(linked),
+        "graph": neighbourhood(story.memory, linked, _between(visit, linked)),
         "uses": story.uses[-MAX_USES:][::-1],
         "uses_in_all": len(story.uses),
         "source": visit.memories.around(story.messages[0].id) if story.messages else [],
@@ -116,8 +133,21 @@ def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
         "quoted": MOST_QUOTED,
         "step": step,
         "height": charts.height,
-        "seen": mark(story.memory, len(story.entries), len(story.uses), linked, story.repetitions),
+        "seen": mark(
+            story.memory,
+            len(story.entries),
+            [use.unhelpful_at for use in story.uses],
+            linked,
+            story.repetitions,
+        ),
     }
+
+
+def _between(visit: Visit, linked: Sequence[tuple[Link, Memory]]) -> list[Link]:
+    """The links between the memories that are drawn."""
+    others = list(dict.fromkeys(other.id for _, other in linked))[:MAX_AROUND]
+    found = [link for one in others[:-1] for link, other in visit.memories.linked(one) if other.id in others]
+    return list({(link.from_id, link.to_id): link for link in found}.values())
 
 
 def _changes(versions: Sequence[Version]) -> list[WordingChange]:

@@ -60,6 +60,7 @@ PLAIN: Final = {
     "recency": "Recency: 1 for a week, 0.5 after 90 days",
     "importance": "Importance, as a share of 3",
     "confidence": "Confidence",
+    "feedback": "Marked as not helpful for a similar question",
     "message": "Ranked with its source message",
 }
 

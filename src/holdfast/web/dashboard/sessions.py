@@ -7,13 +7,13 @@ from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
 from holdfast.domain.memory import Session
-from holdfast.domain.query import Filter, SessionFilter, TimeCursor
+from holdfast.domain.query import UPKEEP, Filter, SessionFilter, TimeCursor
 from holdfast.domain.spend import MICRO, dollars
-from holdfast.engine.session_names import SessionTotals, usage_number
+from holdfast.engine.session_names import LAST, SessionTotals, usage_number
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats
@@ -54,33 +54,38 @@ Text = Annotated[str, Field(max_length=200)]
 class SessionChoice(BaseModel):
     """Empty means: any."""
 
+    q: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
     client: Text = ""
     project: Text = ""
     tier: Annotated[str, Field(pattern=r"^[0-9]{0,2}$")] = ""
     failed: bool = False
+    of: Literal["agents", "upkeep"] = "agents"
     since: Day = ""
     until: Day = ""
     after: After = ""
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.client or self.project or self.tier or self.failed or self.since or self.until)
+        asked = (self.q, self.client, self.project, self.tier, self.failed, self.since, self.until)
+        return any(asked) or self.of == "upkeep"
 
     @property
     def where(self) -> SessionFilter:
         return SessionFilter(
-            client=self.client or None,
+            words=self.q or None,
+            client=UPKEEP if self.of == "upkeep" else self.client or None,
             project=self.project or None,
             tier=int(self.tier) if self.tier else None,
             failed=self.failed,
-            upkeep=False,
+            upkeep=self.of == "upkeep",
             since=day_begins(self.since),
             before=day_begins(self.until, 1),
         )
 
     def told(self, **other: Any) -> dict[str, Any]:
         """For an address; a new choice begins at the first page."""
-        return {**self.model_dump(), "after": "", **other}
+        chosen = {**self.model_dump(), "after": "", **other}
+        return {name: value for name, value in chosen.items() if value != "agents"}
 
 
 @router.get("/sessions")
@@ -144,8 +149,9 @@ def message(visit: ReadVisit, message_id: SessionId) -> Response:
 
 
 @router.get("/undo-session")
-def ask_to_undo(visit: WriteVisit, session_id: AskedSession) -> Response:
+def ask_to_undo(visit: WriteVisit, session_id: AskedSession = LAST) -> Response:
     """Asks for confirmation, with what would be undone and what would stay."""
+    session_id = visit.memories.find_session(LAST) if session_id == LAST else session_id
     planned = visit.memories.undo_session_preview(session_id)
     run = visit.memories.session_story(session_id, limit=1).session
     return dialog(visit, "session_undo.html", session=run, planned=planned, most=MAX_NAMED)

@@ -8,10 +8,11 @@ from typing import Any, Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from holdfast.domain.memory import Memory
-from holdfast.domain.spend import Spent, dollars
+from holdfast.domain.memory import Memory, Origin
+from holdfast.domain.query import SessionFilter
+from holdfast.domain.spend import MICRO, Spent, dollars
 from holdfast.engine.audit import Audit, Finding
-from holdfast.engine.stats import Funnel, sampled
+from holdfast.engine.stats import Funnel, Stats, sampled
 from holdfast.errors import NotFound
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, page, part
@@ -30,6 +31,10 @@ TITLES: Final = {
     "never_used": "Unused for 30 days",
     "other_model": "Vectors of other models",
 }
+SOURCES: Final[dict[Origin, str]] = {
+    "operator": "The operator", "user": "Users", "assistant": "Assistants",
+    "tool": "Tools", "import": "Imports", "file": "Files",
+}  # fmt: skip
 PURPOSES: Final = {"gate": "Gate", "extract": "Extractor", "judge": "Judge"}
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -53,7 +58,7 @@ class Junk:
     finding: Finding
     title: str
     rate: float | None  # of all memories; None if it does not count memories
-    examples: list[Memory]
+    examples: list[tuple[Memory, ...]]  # alone, or the two of a pair, the older first
 
 
 @router.get("/stats")
@@ -61,14 +66,17 @@ def stats(visit: ReadVisit, audit: bool = False) -> Response:
     found = visit.memories.stats()
     looked = visit.memories.audit() if audit else None
     over_time = sampled(found.growth, found.now.date(), POINTS)
-    steps = [_step(found.accesses, place) for place in range(len(found.accesses))]
+    steps = [_step(found.accesses, place) for place in range(1, len(found.accesses))]
+    steps = [("never", found.never_used), ("briefs only", found.briefs_only), *steps]
     return page(
         visit,
         "stats.html",
         stats=found,
         growth=charts.curve([(f"{day.day} {day:%b %Y}", amount) for day, amount in over_time]),
         growth_rows=[(day.isoformat(), f"{amount:,}") for day, amount in over_time[::-1]],
-        categories=rows(found.categories, links=_lists(visit, found.categories)),
+        categories=_categories(visit, [pair for pair in found.categories if pair[1]]),
+        without=_categories(visit, [pair for pair in found.categories if not pair[1]]),
+        origins=_origins(visit, found),
         confidence=charts.columns([(f"{n / 10:g}", value) for n, value in enumerate(found.confidence)]),
         importance=charts.columns([(str(n), value) for n, value in enumerate(found.importance, 1)]),
         accesses=charts.columns(steps),
@@ -99,15 +107,19 @@ def rows(
     ]
 
 
-def _lists(visit: Visit, categories: Sequence[tuple[str, int]]) -> list[str]:
-    """Links to the memories of each category."""
-    return [visit.address("/memories", category=name) for name, _ in categories]
+def _categories(visit: Visit, categories: Sequence[tuple[str, int]]) -> list[Row]:
+    return rows(categories, links=[visit.address("/memories", category=name) for name, _ in categories])
+
+
+def _origins(visit: Visit, found: Stats) -> list[Row]:
+    """Where the memories came from; together they are all that there are."""
+    known = [(name, amount) for name, amount in found.origins if amount]
+    links = [visit.address("/memories", origin=name) for name, _ in known]
+    return rows([(SOURCES[name], amount) for name, amount in known], links=links)
 
 
 def _step(steps: Sequence[tuple[int, int]], place: int) -> tuple[str, int]:
     least, amount = steps[place]
-    if least == 0:
-        return "never", amount
     if place + 1 == len(steps):
         return f"{least}+", amount
     most = steps[place + 1][0] - 1
@@ -115,12 +127,18 @@ def _step(steps: Sequence[tuple[int, int]], place: int) -> tuple[str, int]:
 
 
 def _funnel(funnel: Funnel) -> list[Row]:
-    kept = funnel.pieces - funnel.without
+    facts = funnel.pieces - funnel.without
+    skipped, later = funnel.read - funnel.pieces, funnel.messages - funnel.read
+    left = [f"{skipped:,} skipped"] * (skipped > 0) + [f"{later:,} not yet"] * (later > 0)
     return rows(
-        [("Messages", funnel.messages), ("Messages read", funnel.read), ("Passages kept", kept),
-         ("Statements extracted", funnel.taken), ("Memories stored", funnel.stored)],
-        notes=["", "", f"of {funnel.pieces:,}", "with repetitions", "citing a message"],
-    )  # fmt: skip
+        [
+            ("Messages", funnel.messages),
+            ("Searched for facts", funnel.pieces),
+            ("With a fact", facts),
+            ("Statements taken from them", funnel.taken),
+        ],
+        notes=["", ", ".join(left), "", "repetitions included"],
+    )
 
 
 def _junk(visit: Visit, audit: Audit | None) -> dict[str, Any]:
@@ -138,25 +156,29 @@ def _rate(finding: Finding, audit: Audit) -> float | None:
     return len(finding.ids) / audit.memories
 
 
-def _examples(visit: Visit, finding: Finding) -> list[Memory]:
+def _examples(visit: Visit, finding: Finding) -> list[tuple[Memory, ...]]:
     if finding.kind == "other_model":
         return []
     found = []
-    for memory_id in finding.ids[:SHOWN]:
+    for ids in (finding.pairs or [(one,) for one in finding.ids])[:SHOWN]:
         try:
-            found.append(visit.memories.show(memory_id).memory)
+            together = [visit.memories.show(one).memory for one in ids]
         except NotFound:  # deleted meanwhile
             continue
+        found.append(tuple(sorted(together, key=lambda one: one.created_at)))
     return found
 
 
 def _spend(visit: Visit) -> dict[str, Any]:
     report = visit.memories.spend(by="purpose")
     days = visit.memories.spend(by="day", days=DAYS).groups
+    agents = visit.memories.session_totals(SessionFilter(upkeep=False))
     cap = report.caps.daily
     first = visit.now.astimezone(UTC).date() - timedelta(days=DAYS - 1)
     return {
         "spend": report,
+        "agents": agents,
+        "agents_cost": dollars(round(agents.dollars * MICRO)),
         "spent_today": money(report.today),
         "spent_in_all": money(report.total),
         "cap": dollars(cap) if cap is not None else "",

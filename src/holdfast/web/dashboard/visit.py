@@ -1,14 +1,14 @@
 """The context of a page's request: space, grant, browser and form. Its type declares the scope."""
 
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Final, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from fastapi import Depends, Query, Request
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 
 from holdfast.app import wiring
 from holdfast.app.checkup import Checkup
@@ -85,6 +85,18 @@ class Visit:
     @property
     def form_key(self) -> str:
         return form_key(self.browser) if self.browser else ""
+
+    @property
+    def acts(self) -> list[tuple[str, str]]:
+        """What the command palette offers to do, besides going to pages."""
+        told = [("Find junk and duplicates", "/stats/audit")]
+        if self.may_write:
+            told = [("Add a memory", "/memories/new"), ("Undo the last session", "/undo-session"), *told]
+        if self.may_decide:
+            told.append(("Import a file", "/import"))
+        if self.may_decide and self.grant.spaces is None:
+            told += [("Create a space", "/spaces/new"), ("Check the health", "/settings/checkup")]
+        return [(says, self.address(path)) for says, path in told]
 
     def address(self, path: str, /, **choices: object) -> str:
         """A path with query parameters in this space; empty values are left out, lists are repeated."""
@@ -175,6 +187,10 @@ class Fields:
         value = self._sent.get(name, default)
         return value if isinstance(value, str) else default
 
+    def file(self, name: str) -> UploadFile | None:
+        value = self._sent.get(name)
+        return value if isinstance(value, UploadFile) else None
+
     def given(self, name: str) -> bool:
         return bool(self.text(name).strip())
 
@@ -236,7 +252,17 @@ async def _fields(request: Request) -> Fields:
 
     Raises: Forbidden.
     """
-    sent = Fields(await request.form(max_files=0, max_fields=2_000))
+    return _checked(request, await request.form(max_files=0, max_fields=2_000))
+
+
+async def _file(request: Request) -> AsyncIterator[Fields]:
+    """The same with one file, until the request is answered."""
+    async with request.form(max_files=1, max_fields=20) as form:
+        yield _checked(request, form)
+
+
+def _checked(request: Request, form: FormData) -> Fields:
+    sent = Fields(form)
     browser: str | None = getattr(request.state, "browser", None)
     by_script = request.headers.get("hx-request") == "true"
     if (
@@ -249,3 +275,4 @@ async def _fields(request: Request) -> Fields:
 
 
 Sent = Annotated[Fields, Depends(_fields)]
+SentFile = Annotated[Fields, Depends(_file)]

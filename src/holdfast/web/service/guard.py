@@ -19,10 +19,11 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN = frozenset({"/health"})  # only reports that the service runs
 #: For programs that can only be given a URL, the token is the path segment after this prefix.
 IN_ADDRESS = ("/proxy/", "/webhook/")
+IMPORT = "/import"
 PROXY = "/proxy/"  # cached tokens still work here while the database is down
 MAX_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
-MAX_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
+MAX_LARGE = 32 * 1024 * 1024  # conversations with pictures in them, and files to import
 
 _NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
 _WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
@@ -82,7 +83,8 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        most = MAX_FOR_A_MODEL if scope["path"].startswith(PROXY) else MAX_BYTES
+        large = scope["path"].startswith(PROXY) or scope["path"] == IMPORT
+        most = MAX_LARGE if large else MAX_BYTES
         refused = self._refusal(headers, most)
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):

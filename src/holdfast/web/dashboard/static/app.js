@@ -77,7 +77,10 @@ function placesFor(words) {
   const switcher = one("form.spaces");
   const others = all("#space option").filter((option) => !option.selected);
   const spaces = others.map(({ value }) => [`Space ${value}`, `${switcher.action}?space=${encodeURIComponent(value)}`]);
-  const found = [...pages, ...spaces].filter(([says]) => says.toLowerCase().includes(wanted));
+  const acts = all("#palette-acts a").map((link) => [link.textContent, link.href]);
+  const themes = all("[data-theme-choice]")[0].options;
+  const looks = [...themes].map(({ value, text }) => [`Theme: ${text.toLowerCase()}`, () => choose(value)]);
+  const found = [...pages, ...spaces, ...acts, ...looks].filter(([says]) => says.toLowerCase().includes(wanted));
   if (!words) return found;
   const searched = (name) => {
     const address = new URL(one("#palette-words").dataset[name], location);
@@ -88,10 +91,13 @@ function placesFor(words) {
 }
 
 function showPlaces() {
-  const rows = placesFor(one("#palette-words").value.trim()).map(([says, address]) => {
-    const link = Object.assign(document.createElement("a"), { href: address, textContent: says });
+  const rows = placesFor(one("#palette-words").value.trim()).map(([says, goal]) => {
+    const does = typeof goal === "function";
+    const entry = Object.assign(document.createElement(does ? "button" : "a"), { textContent: says });
+    if (does) entry.addEventListener("click", () => { goal(); palette.close(); });
+    else entry.href = goal;
     const row = document.createElement("li");
-    row.append(link);
+    row.append(entry);
     return row;
   });
   one("#palette-places").replaceChildren(...rows);
@@ -100,6 +106,7 @@ function showPlaces() {
 function openPalette() {
   if (!palette || palette.open || (ask && ask.open)) return;
   one("#palette-words").value = "";
+  one("#palette-found").replaceChildren();
   showPlaces();
   palette.showModal();
 }
@@ -110,7 +117,7 @@ if (palette) {
     if (event.target === palette) palette.close();
   });
   palette.addEventListener("keydown", (event) => {
-    const links = all("a", palette);
+    const links = all("li:not([hidden] *) :is(a, button)", palette);
     const at = links.indexOf(document.activeElement);
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (way) {
@@ -128,12 +135,14 @@ if (palette) {
 
 // -------------------------------------------------------------------------------------- theme, folded filters
 
+function choose(name) {
+  theme.set(name);
+  for (const choice of all("[data-theme-choice]")) choice.value = name;
+}
+
 for (const choice of all("[data-theme-choice]")) {
   choice.value = theme.get();
-  choice.addEventListener("change", () => {
-    theme.set(choice.value);
-    for (const other of all("[data-theme-choice]")) other.value = choice.value;
-  });
+  choice.addEventListener("change", () => choose(choice.value));
 }
 
 for (const fold of all(".filters > .fold")) {
@@ -142,6 +151,33 @@ for (const fold of all(".filters > .fold")) {
     fold.setAttribute("aria-expanded", String(open));
   });
 }
+
+// --------------------------------------------------------------------------------------------- edit in place
+
+function opened(name) {
+  const details = document.getElementById(name);
+  details.open = true;
+  one("textarea", details).focus();
+}
+
+// As it was before: what is typed is saved by now, or not wanted.
+function shut(details) {
+  one("form", details).reset();
+  details.open = false;
+  one(`[data-opens="${CSS.escape(details.id)}"]`).focus();
+}
+
+document.addEventListener("click", (event) => {
+  const clicked = event.target.closest("[data-opens], [data-shut]");
+  if (!clicked) return;
+  event.preventDefault();
+  if (clicked.matches("[data-opens]")) opened(clicked.dataset.opens);
+  else shut(document.getElementById(clicked.dataset.shut));
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  const details = event.detail.elt.closest("details.in-place");
+  if (details && event.detail.successful && event.detail.requestConfig.verb === "post") shut(details);
+});
 
 // -------------------------------------------------------------------------------------------------- the rest
 
@@ -213,6 +249,8 @@ document.addEventListener("keydown", (event) => {
   const typing = event.target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select");
   if (event.key === "Escape") {
     for (const pop of all("details.pop[open]")) pop.open = false;
+    const editing = event.target.closest("details.in-place[open]");
+    if (editing) shut(editing);
     const near = event.target.closest("[data-editing]");
     const way = near && one('[data-key="Escape"]', near);
     if (way) way.click();
@@ -276,7 +314,7 @@ setInterval(() => {
   }
 }, 20000);
 
-if (location.hash === "#edit" && one("details#edit")) one("details#edit").open = true;
+if (location.hash === "#edit" && one("details#edit")) opened("edit");
 grow(document);
 selected();
 document.addEventListener("htmx:afterSettle", selected);
