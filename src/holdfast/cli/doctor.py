@@ -12,7 +12,7 @@ from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from holdfast.app.checkup import Checkup
-    from holdfast.domain.health import Damage, Health
+    from holdfast.domain.health import Damage, Health, ReplicaState
     from holdfast.engine.reading_queue import ReadingState
 
 _NO_MODEL = "none: capture uses the built-in model only"
@@ -86,9 +86,16 @@ def _facts(health: "Health") -> list[tuple[str, str]]:
     return [*facts, ("schema", health.revision or "no tables"), ("integrity", checked)]
 
 
+def _replica(replica: "ReplicaState | None") -> list[tuple[str, str]]:
+    if replica is None:
+        return []
+    lag = f"{replica.bytes_behind:,} bytes behind" if replica.trouble is None else "not used"
+    return [("replica", f"{say.one_line(replica.where)} ({lag})")]
+
+
 def _show(seen: "Checkup") -> None:
     waiting = sum(one.waiting for one in seen.spaces)
-    facts = [*_facts(seen.health), ("inbox", f"{waiting:,} waiting")]
+    facts = [*_facts(seen.health), *_replica(seen.replica), ("inbox", f"{waiting:,} waiting")]
     facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
     facts.append(("spent", _spent(seen.models)))
     for name, value in facts:
@@ -146,6 +153,7 @@ def _as_json(seen: "Checkup") -> dict[str, Any]:
             for one in seen.findings
         ],
         "spaces": seen.spaces,
+        "replica": seen.replica,
         "waiting": sum(one.waiting for one in seen.spaces),
         "embedder": seen.embedder,
         "repaired": seen.mended,

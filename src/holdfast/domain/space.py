@@ -1,8 +1,9 @@
-"""A space, the tokens that open it, and the directory of files that it may be bound to."""
+"""A space, the tokens and browsers that open it, and the directory of files that it may be bound to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,17 @@ class Token:
     created_at: datetime
     revoked_at: datetime | None = None
     used_at: datetime | None = None  # about when it was last shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Browser:
+    """A signed-in browser, or a one-time link that signs one in; only a hash of the secret is stored."""
+
+    hash: str
+    token: str  # the hash of the token whose rights it has
+    link: bool
+    notice: Mapping[str, Any] | None = None  # to be shown on its next page
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

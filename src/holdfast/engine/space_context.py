@@ -69,6 +69,7 @@ class SpaceContext:
     estimate: Estimate
     embedder: Embedder | None = None  # None: search by words
     open_embedder: Callable[[str], Embedder | None] | None = None  # opens the embedder of older vectors
+    from_replica: bool = False  # whether a read replica may answer
     waits: bool = True  # whether a query waits for missing vectors; False if a service makes them
     budget: int | None = None  # tokens of a brief; None: the profile's
     #: Applies changes of synced files, before each verb.
@@ -80,7 +81,7 @@ class SpaceContext:
 
     def read(self) -> AbstractContextManager[Transaction]:
         """A read transaction: the space as of one moment."""
-        return self.store.read(self.space)
+        return self.store.read(self.space, replica=self.from_replica)
 
     def write(self, *, urgent: bool = False) -> AbstractContextManager[Transaction]:
         """A write transaction: all changes or none. An `urgent` one goes first: an agent waits for it."""
