@@ -79,7 +79,7 @@ class Notice:
 
 
 class Notices:
-    """The latest notice for each browser, shown once: by any service, or by this one if it can't be stored."""
+    """The latest notice for each browser, shown once by any service; by this one if it can't be stored."""
 
     def __init__(self, browsers: Browsers) -> None:
         self._browsers = browsers
