@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from holdfast.engine.administration import Administration
 from holdfast.errors import Invalid
 from holdfast.store import replica as replicas
 from holdfast.store.schema import metadata
+from holdfast.testing import FixedClock
+from tests.cli.conftest import Shell
 from tests.postgres import OwnServer, StreamingReplica
 from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
@@ -285,6 +288,19 @@ def test_a_replica_that_stays_behind_is_logged_once_and_told_by_doctor(
     assert late.replica.bytes_behind > 0
     assert any("the read replica is" in finding.says for finding in late.findings)
     assert (in_time.replica.bytes_behind, in_time.replica.seconds_behind) == (0, 0.0)
+
+
+@requirement("scale.replica")
+def test_doctor_shows_the_replica_and_how_far_it_is_behind(team: Team, clock: FixedClock) -> None:
+    team.memories().remember("The disk is in the attic", subject="disk")
+    team.catch_up()
+    shell = Shell(team.url, clock)
+
+    said = shell.says("doctor")
+    replica = shell.json("doctor")["replica"]
+
+    assert re.search(r"^  replica  postgresql.*@/.* \(0 bytes behind\)$", said, re.M)
+    assert (replica["trouble"], replica["bytes_behind"], replica["seconds_behind"]) == (None, 0, 0.0)
 
 
 @requirement("scale.replica")

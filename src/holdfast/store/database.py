@@ -138,8 +138,7 @@ class Database:
                 with connection.begin():
                     self._enter(space, connection)
                     SpaceTable(connection).lock(space, counted=self.path is None)
-                    transaction = self._in(space, connection)
-                    yield transaction
+                    yield (transaction := self._in(space, connection))
                     transaction.ranks.settle()
             self.check()  # what was committed into a file without a name is not acknowledged
             if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:

@@ -78,7 +78,7 @@ def server_url(place: str) -> URL:
 def open_engine(url: URL, *, patience: int = 10) -> Engine:
     """An engine on the server at `url`; connections are checked before use, so a restart goes unnoticed.
 
-    A connection has to be there within `patience` seconds.
+    A connection has to be there within `patience` seconds, and ends if the machine is gone for as long.
     Raises: Unavailable, when the driver is not installed.
     """
     try:
@@ -87,7 +87,11 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
             pool_pre_ping=True,
             pool_size=8,
             max_overflow=8,
-            connect_args={"connect_timeout": patience, "options": _options(url)},
+            connect_args={
+                "connect_timeout": patience,
+                "tcp_user_timeout": patience * 1_000,  # ms
+                "options": _options(url),
+            },
         )
     except ModuleNotFoundError:
         raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast-memory[postgres]'") from None

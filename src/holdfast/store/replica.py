@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final, NamedTuple
 
@@ -43,8 +43,8 @@ _NO_REPLICA = "it is no replica: it takes writes"
 _log = logging.getLogger(__name__)
 
 
-class Shown(NamedTuple):
-    """How far a server shows a space."""
+class SpaceProgress(NamedTuple):
+    """How far a server shows what was written to a space."""
 
     key: str  # of the space: no other of its name has it
     writes: int
@@ -52,20 +52,20 @@ class Shown(NamedTuple):
     recovering: bool
 
     @classmethod
-    def on(cls, connection: Connection, query: TextClause, space: str) -> "Shown | None":
+    def on(cls, connection: Connection, query: TextClause, space: str) -> "SpaceProgress | None":
         """What is committed; none for a space that is not there."""
         postgres.enter(space, connection)
         row = connection.execute(query, {"space": space}).one_or_none()
         return cls(*row) if row is not None else None
 
-    def shows(self, other: "Shown") -> bool:
+    def shows(self, other: "SpaceProgress") -> bool:
         return self.key == other.key and self.writes >= other.writes
 
 
 class Replica:
     """The server at HOLDFAST_DB_READ. Thread-safe; what it keeps about the server only saves time."""
 
-    def __init__(self, target: str, *, primary: Connected, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, target: str, *, primary: Connected) -> None:
         try:
             url = postgres.server_url(target)
         except Invalid as wrong:
@@ -74,7 +74,6 @@ class Replica:
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
         self._primary = primary
-        self._now = now
         self._lock = threading.Lock()
         self._next_trial = 0.0
         self._unreached: tuple[int, float] | None = None  # a position that it did not show, and since when
@@ -135,13 +134,13 @@ class Replica:
 
     def _opened(self, space: str, opened: ExitStack) -> Connection | None:
         with self._primary() as connection:
-            newest = Shown.on(connection, _ON_PRIMARY, space)
+            newest = SpaceProgress.on(connection, _ON_PRIMARY, space)
         if newest is None:
             return None
         try:
             connection = opened.enter_context(self._engine.connect())
             opened.enter_context(connection.begin())
-            shown = Shown.on(connection, _ON_REPLICA, space)
+            shown = SpaceProgress.on(connection, _ON_REPLICA, space)
         except SQLAlchemyError as error:
             self._fails(error)
             return None
@@ -155,10 +154,10 @@ class Replica:
     def _is_due(self) -> bool:
         """Whether it is worth asking; of a replica that was away, one caller at a time finds out."""
         with self._lock:
-            if self._now() < self._next_trial:
+            if time.monotonic() < self._next_trial:
                 return False
             if self._next_trial:
-                self._next_trial = self._now() + PAUSE
+                self._next_trial = time.monotonic() + PAUSE
             return True
 
     def _fails(self, error: SQLAlchemyError) -> None:
@@ -166,7 +165,7 @@ class Replica:
 
     def _rest(self, trouble: str) -> None:
         with self._lock:
-            self._next_trial = self._now() + PAUSE
+            self._next_trial = time.monotonic() + PAUSE
             self._note(trouble)
 
     def _keeps_up(self, wanted: int, reached: int, fresh: bool) -> None:
@@ -176,10 +175,10 @@ class Replica:
             if self._unreached is not None and reached >= self._unreached[0]:
                 self._unreached = None
             if self._unreached is None and not fresh:
-                self._unreached = (wanted, self._now())
+                self._unreached = (wanted, time.monotonic())
             if self._unreached is None:
                 self._note(None)
-            elif self._now() - self._unreached[1] >= TOO_LATE:
+            elif time.monotonic() - self._unreached[1] >= TOO_LATE:
                 self._note(f"it is more than {TOO_LATE:.0f} s behind the primary")
 
     def _note(self, trouble: str | None) -> None:
