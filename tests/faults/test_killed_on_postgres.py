@@ -127,7 +127,8 @@ def kill_holders(url: str, owner_url: str, folder: Path, kills: int) -> int:
         held = asked(owner_url, "SELECT attempts FROM jobs WHERE state = 'running'")
         end_leases(owner_url)
         fleet.start("holder", [kills])
-        until(lambda: unfinished(owner_url) == 0)
+        while left := unfinished(owner_url):
+            until(lambda left=left: unfinished(owner_url) < left)  # type: ignore[misc]
         codes = fleet.finish()
 
     kept = asked(owner_url, "SELECT content, confidence, version FROM memories WHERE content LIKE 'Item %'")
