@@ -29,7 +29,16 @@ import holdfast
 from holdfast.models import own_models
 from holdfast.testing import FixedClock
 from tests.citus import CITUS_FROM_ENVIRONMENT, CitusDatabases
-from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer, Reused, memory_disk
+from tests.postgres import (
+    FAST,
+    REPLICATED,
+    SERVER_FROM_ENVIRONMENT,
+    Databases,
+    OwnServer,
+    Reused,
+    StreamingReplica,
+    memory_disk,
+)
 
 TESTS = Path(__file__).parent
 ON_BOTH = ("engine", "store", "scenarios")  # folders
@@ -250,6 +259,16 @@ def own_postgres() -> Iterator[OwnServer]:
     server.close()
 
 
+@pytest.fixture(scope="module")
+def replicated() -> Iterator[tuple[OwnServer, StreamingReplica]]:
+    """A server and a streaming replica of it, for the tests of one file."""
+    primary = _server_or_skip(REPLICATED)
+    replica = StreamingReplica(primary)
+    yield primary, replica
+    replica.close()
+    primary.close()
+
+
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with the current schema, made once."""
@@ -308,9 +327,9 @@ def postgres_reused(postgres_databases: Databases, postgres_template: str) -> It
     reused.close()
 
 
-def _server_or_skip() -> OwnServer:
+def _server_or_skip(settings: str = FAST) -> OwnServer:
     try:
-        return OwnServer()
+        return OwnServer(settings)
     except ImportError as missing:
         reason = f"no PostgreSQL: {missing}. Run `make test`, or set HOLDFAST_TEST_DATABASE_URL"
         if os.environ.get("CI") == "true":
@@ -384,7 +403,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Whoever asks for a database gets its mark, so that `-m "not postgres"` leaves none behind."""
     for item in items:
         wanted = set(getattr(item, "fixturenames", ()))
-        if wanted & {"postgres_databases", "own_postgres"}:
+        if wanted & {"postgres_databases", "own_postgres", "replicated"}:
             item.add_marker("postgres")
         if wanted & {"citus_databases"}:
             item.add_marker("citus")

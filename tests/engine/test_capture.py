@@ -337,9 +337,9 @@ class MortalStore:
         return getattr(self._store, name)
 
     @contextmanager
-    def read(self, space: str) -> Iterator[Transaction]:
+    def read(self, space: str, *, replica: bool = False) -> Iterator[Transaction]:
         self._step(after=False)
-        with self._store.read(space) as tx:
+        with self._store.read(space, replica=replica) as tx:
             yield tx
 
     @contextmanager

@@ -1,7 +1,7 @@
-"""A warm parent of writers and readers: everything is imported once, so that a new one takes milliseconds.
+"""A warm parent of processes that do one kind of work: imported once, a new one takes milliseconds.
 
-Run as `python -m tests.faults.nursery DATABASE LEDGER`. Each line on standard input, `writer NUMBERS LIMIT`
-or `reader NUMBERS LIMIT`, forks one process a number and is answered by their process ids once all of them
+Run as `python -m tests.faults.nursery DATABASE LEDGER`. Each line on standard input, `KIND NUMBERS LIMIT`
+with a kind of `WORK`, forks one process a number and is answered by their process ids once all of them
 have opened the database. At the end of input they finish what they are at, and the last line gives their
 exit codes.
 
@@ -27,6 +27,8 @@ import holdfast.store.database  # noqa: F401  - imported late by the product, ea
 from holdfast import Memories
 from holdfast.domain.outcomes import settled
 from holdfast.store import sqlite
+from tests.engine.scripted_judge import ScriptedJudge
+from tests.marking_reader import MarkingReader
 
 sqlite.LOG_LIMIT = 600_000  # bytes: a checkpoint every few writes, so that faults fall into some
 READY = b"r"
@@ -73,7 +75,16 @@ def read(memories: Memories, ledger: Path, number: int, limit: int, stopped: Cal
         line.append(f"{number} {page.total}")
 
 
-WORK = {"writer": write, "reader": read}
+def hold(memories: Memories, ledger: Path, number: int, limit: int, stopped: Callable[[], bool]) -> None:
+    """Takes one job after another: reads what was said in a session."""
+    reader = Memories.of(memories.store, memories.space, builtin_model=MarkingReader(), judge=ScriptedJudge())
+    for _ in _numbers(1, limit):
+        if stopped():
+            return
+        reader.capture_due()
+
+
+WORK = {"writer": write, "reader": read, "holder": hold}
 
 
 def _numbers(first: int, limit: int) -> Iterator[int]:

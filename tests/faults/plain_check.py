@@ -9,16 +9,27 @@ import json
 import sqlite3
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+
+Ask = Callable[[str], list[tuple[object, ...]]]
 
 
 def check(database: Path, ledger: Path) -> dict[str, object]:
-    acked = dict(line.split() for line in ledger.read_text().splitlines())
     connection = sqlite3.connect(database)
 
     def ask(query: str) -> list[tuple[object, ...]]:
         return connection.execute(query).fetchall()
 
+    return held_against(ask, ledger) | {
+        "integrity": ask("PRAGMA integrity_check")[0][0],
+        "foreign keys": len(ask("PRAGMA foreign_key_check")),
+    }
+
+
+def held_against(ask: Ask, ledger: Path) -> dict[str, object]:
+    """What differs between the ledger and a database that is asked in plain SQL."""
+    acked = dict(line.split() for line in ledger.read_text().splitlines())
     stored = {str(key): value for key, *value in ask("SELECT id, subject, content FROM memories")}
     answered = {
         key: json.loads(str(outcome))["memory"] for key, outcome in ask("SELECT key, outcome FROM calls")
@@ -41,8 +52,6 @@ def check(database: Path, ledger: Path) -> dict[str, object]:
         "without version 1": sum(first.get(memory) != content for memory, (_, content) in stored.items()),
         "without journal entry": sum(memory not in added for memory in stored),
         "journal has gaps": int(not entries == last == head),
-        "integrity": ask("PRAGMA integrity_check")[0][0],
-        "foreign keys": len(ask("PRAGMA foreign_key_check")),
     }
 
 

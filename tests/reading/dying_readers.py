@@ -55,8 +55,8 @@ class DyingStore:
         return getattr(self._store, name)
 
     @contextmanager
-    def read(self, space: str) -> Iterator[Transaction]:
-        with self._store.read(space) as tx:
+    def read(self, space: str, *, replica: bool = False) -> Iterator[Transaction]:
+        with self._store.read(space, replica=replica) as tx:
             yield tx
 
     @contextmanager

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from sqlalchemy import Connection, create_engine, make_url, text
@@ -21,8 +18,8 @@ from holdfast.errors import Unavailable
 from holdfast.store.schema import metadata
 from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
+from tests.store.service_role import service_role
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "postgres.md"
 INSIDE = [name for name, table in metadata.tables.items() if "space" in table.columns]
 WORDS = ["memory_words", "message_words"]
 
@@ -30,19 +27,8 @@ WORDS = ["memory_words", "message_words"]
 @pytest.fixture
 def service_url(postgres_url: str) -> Iterator[str]:
     """The same database for a role as the guide makes it."""
-    role = f"holdfast_service_{uuid4().hex[:8]}"
-    found = re.search(r"^ *```sql\n *(CREATE ROLE.*?)^ *```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
-    assert found is not None
-    owner = create_engine(postgres_url)
-    with owner.begin() as connection:
-        for statement in found.group(1).replace("holdfast_service", role).split(";\n"):
-            if statement.strip():
-                connection.execute(text(statement))
-    yield make_url(postgres_url).set(username=role).render_as_string(hide_password=False)
-    with owner.begin() as connection:
-        connection.execute(text(f"DROP OWNED BY {role}"))
-        connection.execute(text(f"DROP ROLE {role}"))
-    owner.dispose()
+    with service_role(postgres_url) as url:
+        yield url
 
 
 def _rows(connection: Connection, table: str) -> int:

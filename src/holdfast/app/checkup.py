@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 from holdfast.app import machine_checks, wiring
 from holdfast.domain.confidence import LONGEST_PAUSE
-from holdfast.domain.health import Damage, Health, HealthFinding, damage_findings, findings, unread
+from holdfast.domain.health import (
+    Damage,
+    Health,
+    HealthFinding,
+    ReplicaState,
+    damage_findings,
+    findings,
+    replica_findings,
+    unread,
+)
 from holdfast.engine.embedding import embed_again, search_model
 from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import Clock, Embedder, Store
@@ -27,6 +36,7 @@ class Checkup:
     spaces: tuple[Overview, ...] = ()
     vectors: tuple[EmbeddingProgress, ...] = ()
     models: tuple[ReadingState, ...] = ()
+    replica: ReplicaState | None = None
     mended: tuple[Damage, ...] = ()  # the damage that was repaired, by space
 
     @property
@@ -52,6 +62,8 @@ def checkup(
     try:
         mended = _mended(store, embedder, clock) if mend else ()
         spaces, vectors, models = _spaces(store, name)
+        replica = store.replica.state() if store.replica is not None else None
+        found += replica_findings(replica) if replica is not None else ()
         found += [
             *machine_checks.write_findings(store),
             *machine_checks.copy_findings(store),
@@ -69,6 +81,7 @@ def checkup(
         spaces=tuple(spaces),
         vectors=tuple(vectors),
         models=tuple(models),
+        replica=replica,
         mended=mended,
     )
 

@@ -67,11 +67,6 @@ def service_lock() -> str:
     return os.path.join(home(), "service.lock")
 
 
-def browsers_file() -> str:
-    """Says which browsers are signed in to the dashboard; of their secrets only hashes."""
-    return os.path.join(home(), "browsers.json")
-
-
 def spool() -> str:
     """Holds what hooks could not hand over to a service, a file each."""
     return os.path.join(home(), "spool")

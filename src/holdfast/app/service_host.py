@@ -196,7 +196,7 @@ def _browsers(own: str, registry: SpaceRegistry) -> "Browsers":
     def held(token_hash: str) -> Grant | None:
         return EVERYTHING if hmac.compare_digest(token_hash, owners) else registry.admit_known(token_hash)
 
-    return Browsers(own=own, held=held, file=paths.browsers_file())
+    return Browsers(own=own, held=held, rows=lambda: registry.memories().store.browsers, clock=wiring.utc_now)
 
 
 def _login(host: str, listening: "socket.socket", browsers: "Browsers") -> str:

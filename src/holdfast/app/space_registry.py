@@ -14,7 +14,8 @@ from holdfast.engine.memories import Memories
 from holdfast.engine.ports import InProcess, Store
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import grant_by_hash, grant_of
-from holdfast.errors import HoldfastError, Invalid
+from holdfast.errors import HoldfastError, Invalid, Unavailable
+from holdfast.profiles import profile_named
 from holdfast.settings import Settings
 
 
@@ -91,8 +92,18 @@ class SpaceRegistry:
             if len(within) != 1:
                 raise _which(within)
             [space] = within
-        found = self.memories(grant.require_space(space))
+        found = self._as_it_is(grant.require_space(space))
         return (found if grant.allows("admin") else found.speaking_as("assistant")).granted(grant)
+
+    def _as_it_is(self, space: str) -> Memories:
+        """The memories of `space`, opened anew if another service has deleted and made it again since."""
+        found = self.memories(space)
+        with suppress(Unavailable):  # a verb tells
+            row = found.store.space(space)
+            if row is None or profile_named(row.profile, row.profile_text) != found.profile:
+                self.left(space)
+                return self.memories(space)
+        return found
 
     @property
     def usual(self) -> str:

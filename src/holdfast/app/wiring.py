@@ -52,7 +52,8 @@ def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
     """
     from holdfast.store.database import Database
 
-    database = Database.open(db or Settings.read().db)
+    settings = Settings.read()
+    database = Database.open(db or settings.db, replica=settings.db_read)
     _CLOCKS[database] = clock
 
     @cache

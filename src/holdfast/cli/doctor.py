@@ -13,7 +13,7 @@ from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from holdfast.app.checkup import Checkup
-    from holdfast.domain.health import Cluster, Damage, Health
+    from holdfast.domain.health import Cluster, Damage, Health, ReplicaState
     from holdfast.engine.reading_queue import ReadingState
 
 _NO_MODEL = "none: capture uses the built-in model only"
@@ -115,11 +115,18 @@ def _largest(seen: "Checkup") -> list[tuple[str, str]]:
     ]
 
 
+def _replica(replica: "ReplicaState | None") -> list[tuple[str, str]]:
+    if replica is None:
+        return []
+    lag = f"{replica.bytes_behind:,} bytes behind" if replica.trouble is None else "not used"
+    return [("replica", f"{say.one_line(replica.where)} ({lag})")]
+
+
 def _show(seen: "Checkup") -> None:
     from holdfast.app.machine_checks import as_installed
 
     waiting = sum(one.waiting for one in seen.spaces)
-    facts = [*_facts(seen.health), ("inbox", f"{waiting:,} waiting")]
+    facts = [*_facts(seen.health), *_replica(seen.replica), ("inbox", f"{waiting:,} waiting")]
     facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
     facts += [("spent", _spent(seen.models)), *_largest(seen)]
     for name, value in facts:
@@ -178,6 +185,7 @@ def _as_json(seen: "Checkup") -> dict[str, Any]:
             for one in seen.findings
         ],
         "spaces": seen.spaces,
+        "replica": seen.replica,
         "waiting": sum(one.waiting for one in seen.spaces),
         "embedder": seen.embedder,
         "repaired": seen.mended,

@@ -1,11 +1,12 @@
 """Findings about a database and the rows of a space, with advice. The facts are passed in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 #: From this release on SQLite no longer damages its log when two connections checkpoint and write at once.
 SAFE_SQLITE = (3, 51, 3)
+LONG_LAG = 10.0  # seconds that a replica is behind
 LONG_LOG = 64 * 1024 * 1024  # bytes of write-ahead log that writers should have emptied long ago
 
 
@@ -50,6 +51,17 @@ class Health:
     damage: tuple[str, ...] = ()  # what the integrity check found
     beyond_row_security: bool = False  # a superuser's connection, or another that sees all rows
     cluster: Cluster | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaState:
+    """How a read replica stands."""
+
+    where: str
+    trouble: str | None = None  # why it can't be used now
+    bytes_behind: int = 0  # of the write-ahead log
+    seconds_behind: float = 0.0  # since the last commit that it shows; 0 if nothing is missing
+    reads: Mapping[str, int] = field(default_factory=dict)  # of this process, by who answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +165,18 @@ def _cluster(health: Health) -> list[HealthFinding]:
         advice = "distribute the rest of the tables"
         found.append(HealthFinding("problem", says, advice, command="run `holdfast migrate --citus`"))
     return found
+
+
+def replica_findings(replica: ReplicaState) -> list[HealthFinding]:
+    """The finding about a replica that is of no use, or late."""
+    if replica.trouble is not None:
+        says = f"the read replica can't be used: {replica.trouble}"
+        advice = "reads go to the primary: start the replica, or correct HOLDFAST_DB_READ"
+        return [HealthFinding("problem", says, advice)]
+    if replica.seconds_behind < LONG_LAG:
+        return []
+    says = f"the read replica is {replica.seconds_behind:,.0f} s behind ({replica.bytes_behind:,} bytes)"
+    return [HealthFinding("note", says, "reads of what it does not show yet go to the primary")]
 
 
 def _library(health: Health) -> list[HealthFinding]:

@@ -1,9 +1,9 @@
-"""A space, the tokens that open it, and the directory of files that it may be bound to."""
+"""A space, the tokens and browsers that open it, and the directory of files that it may be bound to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +74,17 @@ class Token:
     old_until: datetime | None = None
     max_requests: int | None = None  # a minute, at each instance of the service; None: no limit
     quota: Quota = NO_QUOTA  # for each space: what it may add
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Browser:
+    """A signed-in browser, or a one-time link that signs one in; only a hash of the secret is stored."""
+
+    hash: str
+    token: str  # the hash of the token whose rights it has
+    link: bool
+    notice: Mapping[str, Any] | None = None  # to be shown on its next page
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

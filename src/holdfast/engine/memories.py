@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack
 
 from holdfast import engine
 from holdfast.app import wiring
@@ -19,7 +20,17 @@ from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
 from holdfast.domain.memory import Draft, Origin, Revision, Source
 from holdfast.domain.query import EVERY_SESSION, Filter, Query, SessionFilter
 from holdfast.engine.doors import shows
-from holdfast.engine.ports import BuiltinModel, Clock, Embedder, NewId, Quiet, Store, TimeUp, never_quiet
+from holdfast.engine.ports import (
+    BuiltinModel,
+    Clock,
+    Embedder,
+    NewId,
+    Quiet,
+    ReplicaAway,
+    Store,
+    TimeUp,
+    never_quiet,
+)
 from holdfast.engine.space_context import LanguageModels, SpaceContext
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
@@ -78,6 +89,26 @@ if TYPE_CHECKING:
     from holdfast.files.scan import SyncReport
     from holdfast.files.verbs import FileChange, FileEntry, FileText
     from holdfast.language.judge import PairModel
+
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def reads(
+    verb: Callable[Concatenate[Memories, Given], Result],
+) -> Callable[Concatenate[Memories, Given], Result]:
+    """Declares scope read, for a verb whose reads a replica may answer."""
+
+    @wraps(verb)
+    def answered(self: Memories, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        try:
+            return verb(self.reading_replicas(), *args, **kwargs)
+        except ReplicaAway:
+            return verb(self, *args, **kwargs)
+
+    answered.__from_replica__ = True  # type: ignore[attr-defined]
+    return needs("read")(answered)
 
 
 class Memories:
@@ -186,6 +217,13 @@ class Memories:
         grant.require_space(self.space)
         ctx = replace(self._ctx, token=grant.token, quota=grant.quota)
         return Memories(ctx, origin=self._origin, session=self._session, project=self._project, grant=grant)
+
+    def reading_replicas(self) -> Memories:
+        """The same memories, where reads may be answered by a replica."""
+        ctx = replace(self._ctx, from_replica=True)
+        return Memories(
+            ctx, origin=self._origin, session=self._session, project=self._project, grant=self._grant
+        )
 
     @property
     def space(self) -> str:
@@ -305,7 +343,7 @@ class Memories:
         """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
         return engine.split.split(memory_id, number, ctx=self._synced, source=self._source())
 
-    @needs("read")
+    @reads
     @shows
     def erasure(self, *memory_ids: str) -> Erasure:
         """Previews what erasing would remove."""
@@ -336,7 +374,7 @@ class Memories:
         """Undoes everything that a session wrote."""
         return engine.undo.undo_session(session_id, ctx=self._synced, source=self._source())
 
-    @needs("read")
+    @reads
     @shows
     def undo_session_preview(self, session_id: str) -> Undone:
         """What `undo_session` would take back, and what would stay; nothing is changed."""
@@ -379,19 +417,19 @@ class Memories:
 
     # ------------------------------------------------------------------------------------------------- inbox
 
-    @needs("read")
+    @reads
     @shows
     def inbox(self) -> list[Item]:
         """Memories waiting for review, oldest first."""
         return engine.inbox.inbox(ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> ReviewPage:
         """What waits for a person, oldest first, with its origin and the known ones beside it."""
         return engine.inbox.review(ctx=self._synced, limit=limit, after=after)
 
-    @needs("read")
+    @reads
     @shows
     def review_items(self, *memory_ids: str) -> list[ReviewItem]:
         """What a decision about these waiting memories would change."""
@@ -409,7 +447,7 @@ class Memories:
 
     # -------------------------------------------------------------------------------------- finding memories
 
-    @needs("read")
+    @reads
     @shows
     def find(self, where: Filter | None = None, **listing: Unpack[ListFields]) -> Page:
         """The memories that `where` admits, now or as they were believed at a past moment.
@@ -419,18 +457,18 @@ class Memories:
         """
         return engine.find.find(where or Filter(), ctx=self._synced, **listing)
 
-    @needs("read")
+    @reads
     def subjects(self, *, limit: int = 200) -> list[tuple[str | None, int]]:
         """What memories are about, and how many of each; none stands for general knowledge."""
         with self._synced.read() as tx:
             return tx.memories.subjects(limit)
 
-    @needs("read")
+    @reads
     def subject_story(self, subject: str | None) -> SubjectStory:
         """The latest changes of the memories about a subject; without one, of general knowledge."""
         return engine.subject_story.subject_story(subject, ctx=self._synced)
 
-    @needs("read")
+    @reads
     def group_sizes(self, where: Filter, group: Group, names: Sequence[str]) -> dict[str, int]:
         """How many memories are in each of these groups of a list; an empty name: of no subject."""
         with self._synced.read() as tx:
@@ -442,19 +480,19 @@ class Memories:
         with self._synced.read() as tx:
             return tx.journal.last()
 
-    @needs("read")
+    @reads
     @shows
     def linked(self, memory_id: str) -> list[tuple[Link, Memory]]:
         """The links of a memory with what stands at their other ends."""
         return engine.find.linked(memory_id, ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def show(self, memory_id: str) -> Details:
         """One memory with its versions and links; also a deleted one that can be restored."""
         return engine.find.show(memory_id, ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def why(self, memory_id: str) -> Story:
         """The source of a memory, its changes of confidence, and the prompts it was used in."""
@@ -472,7 +510,7 @@ class Memories:
             memory_id, helpful=helpful, receipt=receipt, session=session, ctx=self._synced
         )
 
-    @needs("read")
+    @reads
     @shows
     def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
         """Searches memories and messages, best match first.
@@ -482,7 +520,7 @@ class Memories:
         """
         return engine.recall.recall(self._query(query, fields), ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def look(
         self,
@@ -511,7 +549,7 @@ class Memories:
             ctx=self._synced, session=self._session, project=project, subject=subject, budget=budget
         )
 
-    @needs("read")
+    @reads
     @shows
     def context(self, said: Sequence[NewMessage | str], **fields: Unpack[ContextFields]) -> Context:
         """Memories that help with the last message, as a block for a prompt; none that the session was shown.
@@ -532,7 +570,7 @@ class Memories:
 
     # ----------------------------------------------------------------------------------------- what was said
 
-    @needs("read")
+    @reads
     def sessions(
         self,
         *,
@@ -544,29 +582,29 @@ class Memories:
         """The sessions, the latest first; `after` is where the last page ended."""
         return engine.sessions.listed(ctx=self._synced, limit=limit, offset=offset, after=after, where=where)
 
-    @needs("read")
+    @reads
     def session_totals(self, where: SessionFilter) -> SessionTotals:
         """How many sessions there are, and what they used in all, as far as agents reported it."""
         return engine.session_names.totals(where, ctx=self._synced)
 
-    @needs("read")
+    @reads
     def session_values(self, what: Literal["client", "project"]) -> list[str]:
         """The clients or projects of all sessions."""
         with self._synced.read() as tx:
             return tx.sessions.named(what)
 
-    @needs("read")
+    @reads
     def session_tallies(self, *session_ids: str) -> dict[str, tuple[int, int]]:
         """How many messages each session has, and how many memories came from it."""
         with self._synced.read() as tx:
             return tx.sessions.tallies(session_ids)
 
-    @needs("read")
+    @reads
     def session_titles(self, *session_ids: str) -> dict[str, str]:
         """What sessions are called: by their name, or by how the first prompt begins."""
         return engine.session_names.titles(session_ids, ctx=self._synced)
 
-    @needs("read")
+    @reads
     def find_session(self, words: str) -> str:
         """The id of the session with this id or title, or which begins so; "last" is the latest one."""
         return engine.session_names.find_session(words, ctx=self._synced)
@@ -576,19 +614,19 @@ class Memories:
         """Gives a session a name."""
         return engine.session_names.name_session(session_id, name, ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def session_story(self, session_id: str, *, first: int = 1, limit: int = 100) -> SessionStory:
         """What was said in a session from message `first` on, what it was given, and what it wrote."""
         return engine.session_story.session_story(session_id, ctx=self._synced, first=first, limit=limit)
 
-    @needs("read")
+    @reads
     @shows
     def session(self, session_id: str) -> Conversation:
         """One session and what was said in it."""
         return engine.sessions.conversation(session_id, ctx=self._synced)
 
-    @needs("read")
+    @reads
     def cache_report(self, *session_ids: str, limit: int = 20) -> CacheReport:
         """Whether sessions kept their brief, byte for byte, and what a prompt cache could keep of it.
 
@@ -596,13 +634,13 @@ class Memories:
         """
         return engine.cache_report.cache_report(session_ids, ctx=self._synced, limit=limit)
 
-    @needs("read")
+    @reads
     @shows
     def message(self, message_id: str) -> Message:
         """One message, as first received."""
         return engine.sessions.message(message_id, ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def around(self, message_id: str, *, reach: int = 2) -> list[Message]:
         """A message between those that were said before and after it."""
@@ -741,13 +779,13 @@ class Memories:
         """The space and its counts."""
         return engine.spaces.overview(self.space, store=self._synced.store)
 
-    @needs("read")
+    @reads
     @shows
     def stats(self) -> Stats:
         """The space in figures: growth, kinds, belief, use, capture and jobs."""
         return engine.stats.stats(ctx=self._synced)
 
-    @needs("read")
+    @reads
     def attention(self) -> list[HealthFinding]:
         """What in this space needs a look: work that failed or rests, files that ask."""
         from holdfast.domain.health import HealthFinding
@@ -797,7 +835,7 @@ class Memories:
         """What upkeep would do now; changes nothing."""
         return engine.tend.preview(ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def audit(self, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
         """What is junk or may become it, with ids and what to do; `seen` hears how far it is."""
@@ -811,12 +849,12 @@ class Memories:
         """
         return engine.embedding.embed_missing(self._synced, limit=limit, changing=limit, time_up=time_up)
 
-    @needs("read")
+    @reads
     def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
         """Background jobs in one state, oldest first."""
         return engine.jobs.listed(state, ctx=self._synced, limit=limit)
 
-    @needs("read")
+    @reads
     def spend(self, *, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
         """Model cost of the space: calls, tokens, list prices and limits, of the last days or ever."""
         return engine.meter.spend(ctx=self._synced, by=by, days=days)
@@ -828,7 +866,7 @@ class Memories:
             level, content, ctx=self._synced, service=service, session=self._session
         )
 
-    @needs("read")
+    @reads
     def events(self, **listing: Unpack[EventFields]) -> list[Event]:
         """Events, latest first.
 
@@ -836,7 +874,7 @@ class Memories:
         """
         return engine.events.events(ctx=self._synced, **listing)
 
-    @needs("read")
+    @reads
     def events_by_day(self, since: datetime, *, service: str | None = None) -> list[tuple[str, str, int]]:
         """How many events of each level there were on each day (UTC) from `since` on."""
         with self._synced.read() as tx:
@@ -851,7 +889,7 @@ class Memories:
             action, service, succeeded, ctx=self._synced, content=content, session=self._session
         )
 
-    @needs("read")
+    @reads
     def cooldowns(self, *, service: str | None = None) -> list[CooldownStatus]:
         """Recent actions on services, and whether another one is allowed."""
         return engine.events.cooldowns(ctx=self._synced, service=service)
@@ -866,7 +904,7 @@ class Memories:
 
     # ------------------------------------------------------------------------------------- memories as files
 
-    @needs("read")
+    @reads
     @shows
     def files(self) -> list[FileEntry]:
         """The memories as files, by path."""
@@ -874,7 +912,7 @@ class Memories:
 
         return verbs.listed(ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def file(self, path: str) -> FileText:
         """One file: its whole text, and the memory behind it."""
@@ -882,7 +920,7 @@ class Memories:
 
         return verbs.read(path, ctx=self._synced)
 
-    @needs("read")
+    @reads
     @shows
     def file_index(self) -> str:
         """The index of all files, as MEMORY.md has it."""

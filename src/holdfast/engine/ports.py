@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, runtime_checkable
 
 if TYPE_CHECKING:
-    from holdfast.domain.health import Damage
+    from holdfast.domain.health import Damage, ReplicaState
     from holdfast.domain.history import Action, Entry, Receipt, Use
     from holdfast.domain.jobs import Embedded, Job, JobTally, Missing, VectorModel
     from holdfast.domain.memory import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         TimeCursor,
     )
     from holdfast.domain.ranking import Wording
-    from holdfast.domain.space import Access, Bound, FileRow, Space, Stored, Token
+    from holdfast.domain.space import Access, Bound, Browser, FileRow, Space, Stored, Token
     from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
     from holdfast.language.comparison import Statement, Verdict
     from holdfast.language.model_call import ModelAnswer, ModelPrompt
@@ -55,6 +55,10 @@ TimeUp = Callable[[], bool]
 
 class TimeIsUp(Exception):
     """The time was up in the middle of an item, which is continued later."""
+
+
+class ReplicaAway(Exception):
+    """A read replica failed in the middle of a read, which the primary can answer."""
 
 
 #: Why capture is off for a project (if any) and session; None if it is on.
@@ -499,6 +503,23 @@ class TokenRows(Protocol):
     def used(self, token_id: str, now: datetime) -> None: ...
 
 
+class BrowserRows(Protocol):
+    """Who is signed in to the pages, and one-time links; each call is a transaction of its own."""
+
+    def get(self, secret_hash: str) -> Browser | None: ...
+    def add(self, browser: Browser, *, now: datetime, most: int) -> None: ...
+    def use_link(self, secret_hash: str, token_hash: str, now: datetime) -> bool: ...
+    def leave_notice(self, secret_hash: str, notice: Mapping[str, Any]) -> bool: ...
+    def take_notice(self, secret_hash: str) -> Mapping[str, Any] | None: ...
+    def remove(self, secret_hash: str) -> None: ...
+
+
+class ReadReplica(Protocol):
+    """A second server that answers reads."""
+
+    def state(self) -> ReplicaState: ...
+
+
 class Store(Protocol):
     """The database. `write` commits at the end of the block, or changes nothing."""
 
@@ -506,7 +527,11 @@ class Store(Protocol):
     def tokens(self) -> TokenRows: ...
     @property
     def encrypted(self) -> bool: ...
-    def read(self, space: str) -> AbstractContextManager[Transaction]: ...
+    @property
+    def browsers(self) -> BrowserRows: ...
+    @property
+    def replica(self) -> ReadReplica | None: ...
+    def read(self, space: str, *, replica: bool = False) -> AbstractContextManager[Transaction]: ...
     def write(self, space: str, *, urgent: bool = False) -> AbstractContextManager[Transaction]: ...
     def spaces(self) -> list[Space]: ...
     def space(self, name: str) -> Space | None: ...

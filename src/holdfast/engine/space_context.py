@@ -76,6 +76,7 @@ class SpaceContext:
     estimate: Estimate
     embedder: Embedder | None = None  # None: search by words
     open_embedder: Callable[[str], Embedder | None] | None = None  # opens the embedder of older vectors
+    from_replica: bool = False  # whether a read replica may answer
     waits: bool = True  # whether a query waits for missing vectors; False if a service makes them
     budget: int | None = None  # tokens of a brief; None: the profile's
     #: Applies changes of synced files, before each verb.
@@ -90,7 +91,7 @@ class SpaceContext:
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """A read transaction: the space as of one moment."""
-        with self.store.read(self.space) as tx:
+        with self.store.read(self.space, replica=self.from_replica) as tx:
             _THREAD.logs = tx.space.access_log
             yield tx
 

@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from itertools import accumulate
 from typing import Any, Final
 
+from holdfast.domain.health import ReplicaState
 from holdfast.domain.jobs import JobState, JobTally
 from holdfast.domain.memory import ORIGINS, STATES, Memory, Origin, State
 from holdfast.domain.query import Filter
@@ -90,6 +91,7 @@ class Figures:
     not_embedded: int  # changes of memories, and messages, without a vector
     spend: Mapping[str, Spent]  # by model
     copy_followed: bool | None  # none: there is no continuous copy
+    replica: ReplicaState | None = None
 
 
 def stats(*, ctx: SpaceContext) -> Stats:
@@ -214,6 +216,7 @@ def figures(*, store: Store, now: datetime, embedder: str | None) -> Figures:
         messages=counted["messages"],
         jobs=jobs,
         longest_wait=waits,
+        replica=store.replica.state() if store.replica is not None else None,
         not_embedded=counted["not_embedded"],
         spend=spend,
         copy_followed=store.followed(),

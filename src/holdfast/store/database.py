@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, Unavailable, no_space
 from holdfast.store import migrate, postgres, sqlite
+from holdfast.store.browsers import BrowserTable
 from holdfast.store.copy_follower import checkpoint, erase_from_copy, is_followed
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
@@ -20,6 +21,7 @@ from holdfast.store.types import DamagedValue
 
 if TYPE_CHECKING:
     from holdfast.store.near_index import Built
+    from holdfast.store.replica import Replica
 
 #: What comes of a value that is not of its column's kind, wherever it is first used.
 _MISREAD = (TypeError, ValueError, AttributeError)
@@ -37,14 +39,16 @@ class Database:
         self.watchers: list[Callable[[str], None]] = []  # told which space was written to, after the commit
         self._lock = sqlite.WriteLock(path) if path else None
         self._caches = Caches()
+        self.replica: Replica | None = None
         self.tokens = TokenTable(self._looking, self._changing)
+        self.browsers = BrowserTable(self._looking, self._changing)
 
     @classmethod
-    def open(cls, target: str) -> "Database":
+    def open(cls, target: str, *, replica: str | None = None) -> "Database":
         """The database at `target`, a file path or a postgresql:// URL, at this release's schema.
 
-        A file is made and brought up to date by itself; a server waits for `migrate`.
-        Raises: Unavailable, NewerSchema, Invalid.
+        A file is made and brought up to date by itself; a server waits for `migrate`, and may have a
+        `replica` for reads. Raises: Unavailable, NewerSchema, Invalid.
         """
         database = cls._connect(target)
         with database._closed_on_trouble():
@@ -56,6 +60,10 @@ class Database:
                         command="run `holdfast migrate`",
                     )
                 database._migrate_file()
+            if replica and database.path is None:
+                from holdfast.store.replica import Replica
+
+                database.replica = Replica(replica, primary=database._looking)
         return database
 
     @classmethod
@@ -116,12 +124,17 @@ class Database:
             self._file.check()
 
     @contextmanager
-    def read(self, space: str) -> Iterator[SpaceTransaction]:
-        """A consistent view of one space.
+    def read(self, space: str, *, replica: bool = False) -> Iterator[SpaceTransaction]:
+        """A consistent view of one space, from the `replica` if there is one that shows all of it.
 
-        Raises: NotFound, Unavailable.
+        Raises: NotFound, Unavailable, ReplicaAway.
         """
-        with self._troubles(), self._connected() as connection:
+        if replica and self.replica is not None:
+            with self.replica.showing(space) as there:
+                if there is not None:
+                    yield self._in(space, there)
+                    return
+        with self._troubles(), self.engine.connect() as connection:
             if self.path is None:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
@@ -135,17 +148,19 @@ class Database:
         Who is urgent passes other writers of this process. Raises: NotFound, Unavailable.
         """
         with self._troubles(), self.writing(urgent=urgent):
-            with self._connected() as connection:
+            with self.engine.connect() as connection:
                 connection.execution_options(holdfast_write=True)
                 with connection.begin():
                     self._enter(space, connection)
-                    SpaceTable(connection).lock(space)
-                    transaction = self._in(space, connection)
-                    yield transaction
+                    SpaceTable(connection).lock(space, counted=self.path is None)
+                    yield (transaction := self._in(space, connection))
                     transaction.ranks.settle()
                     transaction.usage.settle()
             self.check()  # what was committed into a file without a name is not acknowledged
-            self._checkpoint_when_long()
+            if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:
+                # The change is committed: trouble from here on must not look like a failed write.
+                with suppress(*TROUBLES), self.engine.connect() as connection:
+                    checkpoint(self.path, partial(sqlite.checkpoint, connection))
         self._tell_watchers(space)
 
     def spaces(self) -> list[Space]:
@@ -169,6 +184,8 @@ class Database:
         Raises: NotFound.
         """
         with self._changing() as connection:
+            self._enter(space.name, connection)
+            SpaceTable(connection).lock(space.name, counted=self.path is None)
             if not SpaceTable(connection).save(space):
                 raise no_space(space.name)
 
@@ -208,6 +225,8 @@ class Database:
         The last connection of all checkpoints; SQLite locks the file for that, so that no other is open then.
         """
         self.engine.dispose()
+        if self.replica is not None:
+            self.replica.close()
 
     def _enter(self, space: str, connection: Connection) -> None:
         """Tells the server, which shows a transaction the rows of this space alone."""
@@ -233,7 +252,7 @@ class Database:
         return found
 
     def _asked_revision(self) -> str | None:
-        with self._connected() as connection:
+        with self.engine.connect() as connection:
             return migrate.revision(connection)
 
     def _migrate_file(self) -> None:
@@ -244,7 +263,7 @@ class Database:
                 return
             if found is not None:
                 copy = self.path.with_name(f"{self.path.name}.before-{found}.bak")
-                with self._connected() as connection:
+                with self.engine.connect() as connection:
                     sqlite.copy_to(connection, copy)
             migrate.upgrade(self.engine)
 
@@ -254,31 +273,20 @@ class Database:
 
     @contextmanager
     def _looking(self) -> Iterator[Connection]:
-        with self._troubles(), self._connected() as connection, connection.begin():
+        with self._troubles(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def _changing(self) -> Iterator[Connection]:
-        with self._troubles(), self.writing(), self._connected() as connection:
+        with self._troubles(), self.writing(), self.engine.connect() as connection:
             connection.execution_options(holdfast_write=True)
             with connection.begin():
                 yield connection
             self.check()
 
-    @contextmanager
-    def _connected(self) -> Iterator[Connection]:
-        with self.engine.connect() as connection:
-            yield connection
-
     def _tell_watchers(self, space: str) -> None:
         for watcher in self.watchers:
             watcher(space)
-
-    def _checkpoint_when_long(self) -> None:
-        if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:
-            # The caller's change is committed: trouble from here on must not look like a failed write.
-            with suppress(*TROUBLES), self._connected() as connection:
-                checkpoint(self.path, partial(sqlite.checkpoint, connection))
 
     @contextmanager
     def _closed_on_trouble(self) -> Iterator[None]:
@@ -308,7 +316,7 @@ class Database:
         """Whether values of the file are not what they were written as."""
         if self.path is None:
             return False
-        with self._connected() as connection:
+        with self.engine.connect() as connection:
             from holdfast.store import health
 
             return bool(health.of_another_kind(sqlite.driver_of(connection)))

@@ -94,9 +94,10 @@ def server_url(place: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def open_engine(url: URL) -> Engine:
+def open_engine(url: URL, *, patience: int = 10) -> Engine:
     """An engine on the server at `url`; connections are checked before use, so a restart goes unnoticed.
 
+    A connection has to be there within `patience` seconds, and ends if the machine is gone for as long.
     Raises: Unavailable, when the driver is not installed.
     """
     try:
@@ -105,7 +106,11 @@ def open_engine(url: URL) -> Engine:
             pool_pre_ping=True,
             pool_size=8,
             max_overflow=8,
-            connect_args={"connect_timeout": 10, "options": _options(url)},
+            connect_args={
+                "connect_timeout": patience,
+                "tcp_user_timeout": patience * 1_000,  # ms
+                "options": _options(url),
+            },
         )
     except ModuleNotFoundError:
         raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast-memory[postgres]'") from None

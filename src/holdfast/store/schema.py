@@ -1,7 +1,7 @@
 """The tables, one schema for SQLite and PostgreSQL.
 
 The space comes first in every key, so that rows of a space live together and PostgreSQL can be sharded by it;
-`spaces` and `tokens` are the reference tables. No triggers, no keys across spaces, ids made by
+`spaces`, `tokens` and `browsers` are the reference tables. No triggers, no keys across spaces, ids made by
 the client.
 Full-text tables and the view operational_memories are plain SQL in the migrations. `holds` names the class
 whose values are the rows of a table, `field` what a column of another name stands for: `mapping` reads both.
@@ -102,6 +102,18 @@ tokens = Table(
     info={"holds": "Token"},
 )
 
+# Who is signed in to the pages of any service, and the one-time links that sign in. Of secrets only hashes.
+browsers = Table(
+    "browsers",
+    metadata,
+    Column("hash", Name, primary_key=True),
+    Column("token", Name, nullable=False),  # the hash of the token whose rights it has
+    Column("link", Boolean, nullable=False),  # true: a link that nobody has used yet
+    Column("notice", JsonColumn),  # to be shown on the next page
+    Column("until", UtcTime, nullable=False),
+    info={"holds": "Browser"},
+)
+
 # One row a space, locked by every writer: it orders the journal and makes compare-then-write safe. Its
 # columns are the last numbers that were given out; those of vectors are never given out twice.
 heads = _in_space(
@@ -111,6 +123,7 @@ heads = _in_space(
     Column("vectors", BigInteger, nullable=False, server_default="0"),
     Column("ranked_by", Text),  # the rules that `brief_ranks` were made by
     Column("counted_to", BigInteger, nullable=False, server_default="0"),  # by `growth`
+    Column("writes", BigInteger, nullable=False, server_default="0"),  # on a server: a replica has to show it
     key=(),
 )
 

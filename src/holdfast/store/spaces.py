@@ -21,6 +21,7 @@ Connected = Callable[[], AbstractContextManager[Connection]]
 # Made once: every transaction begins with it.
 _NAMED = select(spaces).where(spaces.c.name == bindparam("wanted"))
 _LOCKED = select(heads.c.seq).where(heads.c.space == bindparam("wanted")).with_for_update()
+_COUNTED = update(heads).where(heads.c.space == bindparam("wanted")).values(writes=heads.c.writes + 1)
 
 
 class SpaceTable:
@@ -56,9 +57,9 @@ class SpaceTable:
         """Removes a space with everything in it."""
         self._connection.execute(delete(spaces).where(spaces.c.name == name))
 
-    def lock(self, name: str) -> bool:
-        """Waits until no other writer is in the space; false when there is no such space."""
-        return self._connection.execute(_LOCKED, {"wanted": name}).one_or_none() is not None
+    def lock(self, name: str, *, counted: bool) -> None:
+        """Waits until no other writer is in the space. Replicas have to show what is `counted`."""
+        self._connection.execute(_COUNTED if counted else _LOCKED, {"wanted": name})
 
 
 def _first_numbers(space: Space) -> dict[str, Any]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.app import paths
+from holdfast.app.wiring import open_store
 from holdfast.domain.access import EVERYTHING
+from holdfast.engine.ports import Store
+from holdfast.errors import Unavailable
+from holdfast.testing import FixedClock
 from holdfast.web.dashboard.browsers import (
     BROWSER_SECONDS,
     FREE_FAILURES,
@@ -231,67 +234,111 @@ def test_style_and_scripts_keep_for_good_under_an_address_with_their_version(boa
 # ------------------------------------------------------------------------------------------- who is signed in
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
+@pytest.fixture
+def store(sqlite_url: str) -> Iterator[Store]:
+    store = open_store(sqlite_url)
+    yield store
+    store.close()
 
-    def __call__(self) -> float:
-        return self.now
 
-
-def browsers(file: Path, clock: Clock, own: str = OWN) -> Browsers:
+def browsers(store: Store, clock: FixedClock, own: str = OWN) -> Browsers:
+    """Those of one service."""
     from holdfast.web.dashboard.browsers import hashed
 
-    return Browsers(
-        own=own, held=lambda token: EVERYTHING if token == hashed(own) else None, file=str(file), now=clock
-    )
+    held = {hashed(own): EVERYTHING}.get
+    return Browsers(own=own, held=held, rows=lambda: store.browsers, clock=clock)
 
 
-def test_links_and_browsers_have_their_time(tmp_path: Path) -> None:
-    clock = Clock()
-    known = browsers(tmp_path / "browsers.json", clock)
+def test_links_and_browsers_have_their_time(store: Store, clock: FixedClock) -> None:
+    known = browsers(store, clock)
     late, in_time = known.link(), known.link()
 
     secret = known.by_link(in_time)
-    clock.now += LINK_SECONDS + 1
+    clock.advance(seconds=LINK_SECONDS + 1)
 
     assert secret is not None
     assert known.by_link(late) is None
     assert known.admit(secret) == EVERYTHING
-    clock.now += BROWSER_SECONDS
+    clock.advance(seconds=BROWSER_SECONDS)
     assert known.admit(secret) is None
 
 
-def test_a_restart_signs_nobody_out_and_another_token_of_the_owner_everybody(tmp_path: Path) -> None:
-    clock, file = Clock(), tmp_path / "browsers.json"
-    secret = browsers(file, clock).by_token(OWN)
+def test_a_restart_signs_nobody_out_and_another_token_of_the_owner_everybody(
+    store: Store, clock: FixedClock
+) -> None:
+    secret = browsers(store, clock).by_token(OWN)
     assert secret is not None
 
-    again = browsers(file, clock)
-    replaced = browsers(file, clock, own="another-token-of-the-owner")
+    again = browsers(store, clock)
+    replaced = browsers(store, clock, own="another-token-of-the-owner")
 
     assert again.admit(secret) == EVERYTHING
     assert replaced.admit(secret) is None
-    assert secret not in file.read_text()
-    assert file.stat().st_mode & 0o077 == 0
+    assert store.browsers.get(secret) is None  # by its hash alone
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', '{"a": {"token": 1}}', "null"])
-def test_a_damaged_file_signs_everybody_out_and_nothing_else(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "browsers.json"
-    file.write_text(content)
-    known = browsers(file, Clock())
+def test_a_link_and_a_browser_are_known_at_every_service_of_the_database(
+    store: Store, clock: FixedClock
+) -> None:
+    one, other = browsers(store, clock), browsers(store, clock)
+    stranger = browsers(store, clock, own="the-token-of-another-user")
+    code = one.link()
 
-    assert known.admit("anything") is None
-    secret = known.by_token(OWN)
+    refused = stranger.by_link(code)
+    secret = other.by_link(code)
+    again = one.by_link(code)
+
+    assert (refused, again) == (None, None)
+    assert secret is not None
+    assert one.admit(secret) == EVERYTHING
+    assert other.admit(code) is None
+    other.leave(secret)
+    assert one.admit(secret) is None
+
+
+def test_the_links_and_browsers_of_a_token_have_a_limit(store: Store, clock: FixedClock) -> None:
+    known = browsers(store, clock)
+    made = [(known.link(), clock.advance(seconds=1)) for _ in range(101)]
+
+    first, second = known.by_link(made[0][0]), known.by_link(made[1][0])
+
+    assert first is None
+    assert second is not None
+
+
+def test_where_nothing_can_be_written_a_browser_signs_in_at_this_service(
+    store: Store, clock: FixedClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Full:
+        def __getattr__(self, name: str) -> Any:
+            if name in ("get", "take_notice"):
+                return getattr(store.browsers, name)
+            raise Unavailable("the disk is full")
+
+    known = browsers(store, clock)
+    known._rows = Full
+    secret = known.by_link(known.link())
+
     assert secret is not None
     assert known.admit(secret) == EVERYTHING
+    assert browsers(store, clock).admit(secret) is None
+    assert "the disk is full" in caplog.text
 
 
-def test_signed_in_browsers_are_kept_in_the_users_own_folder(board: Board) -> None:
-    board.browser()
+def test_while_the_database_is_away_who_was_signed_in_stays_so(store: Store, clock: FixedClock) -> None:
+    def away() -> Any:
+        raise Unavailable("the server is away")
 
-    assert Path(paths.browsers_file()).exists()
+    known = browsers(store, clock)
+    secret, other = known.by_token(OWN), known.by_token(OWN)
+    assert secret is not None
+    assert other is not None
+    known.admit(secret)
+    known._rows = away
+
+    assert known.admit(secret) == EVERYTHING
+    with pytest.raises(Unavailable):
+        known.admit(other)
 
 
 def test_the_token_in_a_header_works_for_pages_as_well(board: Board) -> None:

@@ -12,7 +12,18 @@ from holdfast.app.wiring import context_for, utc_now
 from holdfast.engine import jobs
 from tests.requirements_ledger import requirement
 from tests.store.test_row_security import service_url  # noqa: F401  # a fixture
-from tests.web.service.two_services import FACTS, end_leases, get, tell, tries, two, unfinished, until
+from tests.web.service.conftest import Service
+from tests.web.service.two_services import (
+    FACTS,
+    end_leases,
+    get,
+    kill_holding_a_job,
+    tell,
+    tries,
+    two,
+    unfinished,
+    until,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -72,6 +83,31 @@ def test_each_session_is_read_once_whoever_does_it_and_whoever_dies(
     assert held is not None
     assert begun == [1] * 12
     assert sorted(memory["content"] for memory in found) == sorted(FACTS)
+    assert {memory["confidence"] for memory in found} == {0.7}  # once more would have made it 0.8
+    assert {len(history["versions"]) for history in histories} == {1}
+
+
+@requirement("scale.services", "sem.concurrent")
+def test_the_job_of_a_killed_service_is_done_once_by_another_one_after_its_lease(
+    service_url: str,  # noqa: F811
+    postgres_url: str,
+    tmp_path: Path,
+) -> None:
+    victim = Service(tmp_path / "victim", "--db", service_url)
+    for number, fact in enumerate(FACTS[:8]):
+        tell(victim, f"talk-{number}", fact)
+    held = kill_holding_a_job(victim, postgres_url)
+    survivor = Service(tmp_path / "survivor", "--db", service_url)
+    until(lambda: unfinished(postgres_url) == 1)
+    [left] = get(survivor, "/api/jobs", state="running")["jobs"]
+    until(lambda: _done_without_waiting(postgres_url))
+    found = get(survivor, "/api/memory/", limit="100")["memories"]
+    histories = [get(survivor, f"/api/memory/{memory['id']}/history") for memory in found]
+    survivor.stop()
+
+    assert (left["id"], left["attempts"]) == (held, 1)  # within the lease nobody else took it
+    assert sorted(tries(postgres_url)) == [1] * 7 + [2]
+    assert sorted(memory["content"] for memory in found) == sorted(FACTS[:8])
     assert {memory["confidence"] for memory in found} == {0.7}  # once more would have made it 0.8
     assert {len(history["versions"]) for history in histories} == {1}
 

@@ -71,6 +71,28 @@ def end_leases(owner_url: str) -> None:
     engine.dispose()
 
 
+def kill_holding_a_job(service: Service, owner_url: str) -> str:
+    """Kills a service in the middle of a job, whose id is answered.
+
+    While a transaction of ours holds the lock of the space, no job can end.
+    """
+    engine = create_engine(owner_url)
+    found: list[str] = []
+
+    def killed() -> bool:
+        with engine.begin() as connection:
+            connection.execute(text("SELECT seq FROM heads FOR UPDATE"))
+            found[:] = connection.execute(text("SELECT id FROM jobs WHERE state = 'running'")).scalars()
+            if found:
+                service.process.kill()
+                service.process.communicate()
+        return bool(found)
+
+    until(killed)
+    engine.dispose()
+    return found[0]
+
+
 def tries(owner_url: str) -> list[int]:
     """How often each session that was read was begun with."""
     engine = create_engine(owner_url)

@@ -24,7 +24,7 @@ from holdfast.web.dashboard import (
     subject_page,
 )
 from holdfast.web.dashboard.browsers import BrowserAccess, Browsers, first_of
-from holdfast.web.dashboard.page_context import Board, static_files
+from holdfast.web.dashboard.page_context import Board, Notices, static_files
 from holdfast.web.dashboard.responses import PageRoute, part
 from holdfast.web.dashboard.visit import ReadVisit
 
@@ -68,7 +68,7 @@ def _all_routes() -> APIRouter:
 def dashboard(browsers: Browsers) -> tuple[Board, BrowserAccess]:
     """The state shared by all pages, and browser access for the guard."""
     firsts = {first_of(path) for one in _PARTS for path in _paths(one)}
-    return Board(browsers), BrowserAccess(browsers, firsts)
+    return Board(browsers, Notices(browsers)), BrowserAccess(browsers, firsts)
 
 
 def _paths(router: APIRouter) -> list[str]:

@@ -1,30 +1,32 @@
 """Signed-in browsers, one-time login links, and the cookie check of the guard.
 
-Only hashes of secrets are kept: links in memory, browsers in a private file, so that they stay signed in
-after a restart. A browser has the rights of the token that it signed in with, until that is revoked.
+Only hashes of secrets are kept, in the database, so that browsers stay signed in after a restart and at every
+service. A browser has the rights of the token that it signed in with, until that is revoked.
 """
 
 import hashlib
 import hmac
-import json
 import logging
 import secrets
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from datetime import timedelta
 from math import ceil
 from typing import Any, Final
 
-from holdfast.app import paths
 from holdfast.domain.access import Grant
+from holdfast.domain.space import Browser
+from holdfast.engine.ports import BrowserRows, Clock
+from holdfast.errors import Unavailable
 
 OPEN: Final = frozenset({"login", "static"})
 LOGIN: Final = "/login"
 LINK_SECONDS: Final = 15 * 60
 BROWSER_SECONDS: Final = 30 * 24 * 3600
-_MAX_LINKS: Final = 100
+_MAX_LINKS: Final = 100  # of one token
 _MAX_BROWSERS: Final = 200
 FREE_FAILURES: Final = 5  # a person mistypes
 LONGEST_WAIT: Final = 300.0  # seconds; after twice as long without a failure all is forgotten
@@ -33,95 +35,99 @@ _MAX_ADDRESSES: Final = 10_000
 _log = logging.getLogger(__name__)
 
 Held = Callable[[str], Grant | None]  # a token's hash to its grant
-
-
-@dataclass(frozen=True, slots=True)
-class _Browser:
-    token: str  # the hash of the token that it came in with
-    until: float
+Rows = Callable[[], BrowserRows]  # raises Unavailable
 
 
 class Browsers:
-    """Shared by all threads of the service."""
+    """Shared by all threads of the service, and through the database by all of its services.
 
-    def __init__(self, *, own: str, held: Held, file: str, now: Callable[[], float] = time.time) -> None:
+    What can't be written there, on a full disk, is known to this service alone until it ends; what can't be
+    read, with the server away, is as it was last read.
+    """
+
+    def __init__(self, *, own: str, held: Held, rows: Rows, clock: Clock) -> None:
         self._own = hashed(own)
         self._held = held
-        self._file = file
-        self._now = now
+        self._rows = rows
+        self._clock = clock
         self._lock = threading.Lock()
-        self._links: dict[str, float] = {}
-        self._known: dict[str, _Browser] | None = None
+        self._unsaved: dict[str, Browser] = {}
+        self._last_read: OrderedDict[str, Browser] = OrderedDict()
 
     def link(self) -> str:
         """The code of a new link: lets one browser in, once, within a quarter of an hour."""
-        code = secrets.token_urlsafe(24)
-        with self._lock:
-            self._links = {made: until for made, until in self._links.items() if until > self._now()}
-            while len(self._links) >= _MAX_LINKS:
-                self._links.pop(next(iter(self._links)))
-            self._links[hashed(code)] = self._now() + LINK_SECONDS
-        return code
+        return self._new(self._own, link=True)
 
     def by_link(self, code: str) -> str | None:
         """The secret of a new browser for a link's code; None if the code is used, expired or unknown."""
+        name, now = hashed(code), self._clock()
         with self._lock:
-            until = self._links.pop(hashed(code), 0.0)
-        return self._signed_in(self._own) if until > self._now() else None
+            unsaved = self._unsaved.pop(name, None)
+        there = unsaved.until > now if unsaved else self._rows().use_link(name, self._own, now)
+        return self._new(self._own, link=False) if there else None
 
     def by_token(self, token: str) -> str | None:
         """The secret of a new browser for a token; None for a token without permissions."""
         token_hash = hashed(token)
-        return self._signed_in(token_hash) if self._held(token_hash) is not None else None
+        return self._new(token_hash, link=False) if self._held(token_hash) is not None else None
 
     def admit(self, secret: str) -> Grant | None:
         """The grant of a browser; None if it is not signed in."""
-        with self._lock:
-            known = self._read().get(hashed(secret))
-        if known is None or known.until <= self._now():
+        known = self._known(hashed(secret))
+        if known is None or known.until <= self._clock():
             return None
         return self._held(known.token)
 
     def leave(self, secret: str) -> None:
         """Signs a browser out."""
         with self._lock:
-            known = dict(self._read())
-            if known.pop(hashed(secret), None) is not None:
-                self._write(known)
+            self._unsaved.pop(hashed(secret), None)
+            self._last_read.pop(hashed(secret), None)
+        self._rows().remove(hashed(secret))
 
-    def _signed_in(self, token_hash: str) -> str:
-        secret = secrets.token_urlsafe(32)
-        with self._lock:
-            now = self._now()
-            known = {name: one for name, one in self._read().items() if one.until > now}
-            while len(known) >= _MAX_BROWSERS:
-                known.pop(min(known, key=lambda name: known[name].until))
-            known[hashed(secret)] = _Browser(token_hash, now + BROWSER_SECONDS)
-            self._write(known)
+    def tell(self, secret: str, notice: Mapping[str, Any]) -> bool:
+        """Leaves a notice for its next page, whichever service makes it; false if it is known to none."""
+        with suppress(Unavailable):
+            return self._rows().leave_notice(hashed(secret), notice)
+        return False
+
+    def told(self, secret: str) -> Mapping[str, Any] | None:
+        """The notice for a browser, once."""
+        with suppress(Unavailable):
+            return self._rows().take_notice(hashed(secret))
+        return None
+
+    def _new(self, token_hash: str, *, link: bool) -> str:
+        secret, now = secrets.token_urlsafe(32), self._clock()
+        until = now + timedelta(seconds=LINK_SECONDS if link else BROWSER_SECONDS)
+        made = Browser(hash=hashed(secret), token=token_hash, link=link, until=until)
+        try:
+            self._rows().add(made, now=now, most=_MAX_LINKS if link else _MAX_BROWSERS)
+        except Unavailable as error:
+            _log.warning("signed-in browsers could not be saved: %s", error)
+            with self._lock:
+                self._unsaved[made.hash] = made
         return secret
 
-    def _read(self) -> dict[str, _Browser]:
-        if self._known is None:
-            self._known = _read(self._file)
-        return self._known
-
-    def _write(self, known: dict[str, _Browser]) -> None:
-        self._known = known
-        told = {name: {"token": one.token, "until": one.until} for name, one in known.items()}
+    def _known(self, name: str) -> Browser | None:
+        with self._lock:
+            unsaved = self._unsaved.get(name)
+            last = self._last_read.get(name)
+        if unsaved is not None:
+            return None if unsaved.link else unsaved
         try:
-            paths.write_private(self._file, json.dumps(told).encode())
-        except OSError as error:  # a full disk: they are signed in until the service ends
-            _log.warning("signed-in browsers could not be saved: %s", error.strerror)
-
-
-def _read(file: str) -> dict[str, _Browser]:
-    """Reads the file; a damaged one only signs everybody out."""
-    try:
-        with open(file, encoding="utf-8") as stored:
-            told: Any = json.load(stored)
-        return {str(name): _Browser(str(one["token"]), float(one["until"])) for name, one in told.items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return {}
+            found = self._rows().get(name)
+        except Unavailable:
+            if last is None:
+                raise
+            return last
+        with self._lock:
+            self._last_read.pop(name, None)
+            if found is not None:
+                self._last_read[name] = found
+                if len(self._last_read) > _MAX_BROWSERS:
+                    self._last_read.popitem(last=False)
+        return found
 
 
 def hashed(secret: str) -> str:

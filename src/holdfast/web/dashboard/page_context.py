@@ -15,6 +15,7 @@ from starlette.responses import Response
 from holdfast import __version__
 from holdfast.web.dashboard import formats
 from holdfast.web.dashboard.browsers import Browsers, LoginAttempts
+from holdfast.wire.values import from_json, to_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,13 +79,16 @@ class Notice:
 
 
 class Notices:
-    """The latest notice for each browser, shown once. Thread-safe."""
+    """The latest notice for each browser, shown once by any service; by this one if it can't be stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, browsers: Browsers) -> None:
+        self._browsers = browsers
         self._lock = threading.Lock()
         self._latest: OrderedDict[str, Notice] = OrderedDict()
 
     def put(self, browser: str, notice: Notice) -> None:
+        if self._browsers.tell(browser, to_json(notice)):
+            return
         with self._lock:
             self._latest[browser] = notice
             self._latest.move_to_end(browser)
@@ -93,7 +97,11 @@ class Notices:
 
     def take(self, browser: str) -> Notice | None:
         with self._lock:
-            return self._latest.pop(browser, None)
+            here = self._latest.pop(browser, None)
+        if here is not None:
+            return here
+        told = self._browsers.told(browser)
+        return from_json(Notice, told) if told is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +109,7 @@ class Board:
     """The state shared by all pages; one per service."""
 
     browsers: Browsers
-    notices: Notices = field(default_factory=Notices)
+    notices: Notices
     attempts: LoginAttempts = field(default_factory=LoginAttempts)
 
     def home(self, section: str) -> str:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from holdfast import __version__
 from holdfast.domain.access import METRICS_EVERYWHERE, Grant
+from holdfast.domain.health import ReplicaState
 from holdfast.domain.spend import MICRO
 from holdfast.engine.stats import Figures
 from holdfast.errors import Unavailable
@@ -120,6 +121,19 @@ def _families(found: Figures) -> Iterator[Metric]:
         for kind in ("input", "output", "cached")
     }
     yield _gauge("model_tokens", "Model tokens", tokens, "model", "kind")
+    if found.replica is not None:
+        yield from _of_replica(found.replica)
+
+
+def _of_replica(replica: ReplicaState) -> Iterator[Metric]:
+    up = "1 if the read replica can be used"
+    yield _gauge("replica_up", up, {(): 0 if replica.trouble is not None else 1})
+    if replica.trouble is None:
+        lag = "Time since the last commit that the read replica shows, if it lacks any"
+        yield _gauge("replica_lag_seconds", lag, {(): replica.seconds_behind})
+        yield _gauge("replica_lag_bytes", "Log that the read replica lacks", {(): replica.bytes_behind})
+    reads = {(server,): count for server, count in replica.reads.items()}
+    yield _gauge("replica_reads", "Reads meant for the replica, by who answered", reads, "server")
 
 
 def _gauge(name: str, says: str, values: Mapping[Any, float], *labels: str) -> Metric:
