@@ -66,13 +66,14 @@ def as_installed(text: str) -> str:
 
 def _install() -> str:
     """The command that installs this package again, from where it came, up to its extras."""
-    source, how = DISTRIBUTION, {"uv": "uv tool install", "pipx": "pipx install --force"}
+    commands = {"uv": "uv tool install", "pipx": "pipx install --force"}
+    source = DISTRIBUTION
     with suppress(metadata.PackageNotFoundError, ValueError, KeyError):
         origin = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
         source = url2pathname(urlsplit(origin["url"]).path)
         if origin["dir_info"].get("editable"):
             return f"{sys.executable} -m pip install -e '{source}"
-    return f"{how.get(installer(), f'{sys.executable} -m pip install -U')} '{source}"
+    return f"{commands.get(installer(), f'{sys.executable} -m pip install -U')} '{source}"
 
 
 def removal() -> str:
