@@ -55,7 +55,7 @@ def test_a_file_is_not_distributed_and_shards_are_of_a_cluster(tmp_path: Path, c
     alone = shell("migrate", "--shards", "4")
 
     assert refused.exit_code == 1
-    assert "a SQLite file can't be distributed: name a PostgreSQL database with --db" in refused.output
+    assert "a SQLite file can't be distributed: name a PostgreSQL database" in refused.output
     assert not (tmp_path / "holdfast.db").exists()
     assert (alone.exit_code, "--shards needs --citus" in alone.output) == (2, True)
 

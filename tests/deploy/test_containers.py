@@ -143,7 +143,6 @@ def test_what_the_image_and_the_services_run_is_a_command_of_ours() -> None:
     assert len(given) == 1
 
 
-@pytest.mark.xfail(reason="migrate has no --citus yet", strict=False)
 def test_what_the_services_on_citus_run_is_a_command_of_ours() -> None:
     parses(FILES["citus"]["services"]["schema"]["command"])
 

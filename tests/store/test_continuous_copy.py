@@ -349,7 +349,7 @@ def test_a_restore_overwrites_nothing(database: Path, folder: Path) -> None:
         with following(database, folder):
             pass
 
-        with pytest.raises(Conflict, match="name a new file with --db"):
+        with pytest.raises(Conflict, match="name a new file"):
             restore_copy(str(folder), str(database))
 
     assert [file.stat().st_mode & 0o077 for file in folder.rglob("*") if file.is_file()] == [0] * len(

@@ -35,6 +35,7 @@ READS: dict[str, Callable[[Memories, str, str], object]] = {
     "find": lambda memories, memory, session: memories.find(),
     "subjects": lambda memories, memory, session: memories.subjects(),
     "group_sizes": lambda memories, memory, session: memories.group_sizes(Filter(), "subject", ["mail"]),
+    "subject_story": lambda memories, memory, session: memories.subject_story("Ada"),
     "linked": lambda memories, memory, session: memories.linked(memory),
     "show": lambda memories, memory, session: memories.show(memory),
     "why": lambda memories, memory, session: memories.why(memory),

@@ -278,6 +278,6 @@ def copy_findings(store: Store) -> list[HealthFinding]:
             "problem",
             "nothing keeps the continuous copy of the database up to date",
             "start its follower again; it copies what it missed",
-            "`holdfast backup FOLDER --follow` copies what it missed",
+            command="run `holdfast backup FOLDER --follow`",
         )
     ]

@@ -230,7 +230,7 @@ def distribute(db: str | None = None, shards: int | None = None) -> list[str]:
 
     place = db or Settings.read().db
     if "://" not in place.removeprefix("sqlite:///"):
-        raise Invalid("a SQLite file can't be distributed: name a PostgreSQL database with --db")
+        raise Invalid("a SQLite file can't be distributed: name a PostgreSQL database")
     database, _ = Database.migrated(place)
     try:
         return database.distribute(shards)

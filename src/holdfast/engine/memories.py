@@ -103,7 +103,7 @@ def reads(
     @wraps(verb)
     def answered(self: Memories, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         try:
-            return verb(self.reading_replicas(), *args, **kwargs)
+            return verb(self._from_replica(), *args, **kwargs)
         except ReplicaAway:
             return verb(self, *args, **kwargs)
 
@@ -218,7 +218,7 @@ class Memories:
         ctx = replace(self._ctx, token=grant.token, quota=grant.quota)
         return Memories(ctx, origin=self._origin, session=self._session, project=self._project, grant=grant)
 
-    def reading_replicas(self) -> Memories:
+    def _from_replica(self) -> Memories:
         """The same memories, where reads may be answered by a replica."""
         ctx = replace(self._ctx, from_replica=True)
         return Memories(
@@ -464,6 +464,7 @@ class Memories:
             return tx.memories.subjects(limit)
 
     @reads
+    @shows
     def subject_story(self, subject: str | None) -> SubjectStory:
         """The latest changes of the memories about a subject; without one, of general knowledge."""
         return engine.subject_story.subject_story(subject, ctx=self._synced)

@@ -5,8 +5,8 @@ from holdfast.engine.ports import Transaction
 from holdfast.errors import Invalid, QuotaExceeded
 
 _LARGEST = 2**53  # what every reader of JSON can count to
-_OF_SPACE = "change it with `holdfast space change {} --max-{} N`"
-_OF_TOKEN = "change it with `holdfast token change {} --max-{} N`"
+_SPACE_COMMAND = "change it with `holdfast space change {} --max-{} N`"
+_TOKEN_COMMAND = "change it with `holdfast token change {} --max-{} N`"
 
 
 def charge(tx: Transaction, token: str | None, quota: Quota) -> None:
@@ -22,8 +22,8 @@ def charge(tx: Transaction, token: str | None, quota: Quota) -> None:
     for what in ("memories", "messages", "bytes"):
         if getattr(grown, what) <= 0:
             continue
-        _refuse(what, tx.space.quota, whole, grown, f"space {name!r}", _OF_SPACE.format(name, what))
-        _refuse(what, quota, own, grown, f"this token in space {name!r}", _OF_TOKEN.format(token, what))
+        _refuse(what, tx.space.quota, whole, grown, f"space {name!r}", _SPACE_COMMAND.format(name, what))
+        _refuse(what, quota, own, grown, f"this token in space {name!r}", _TOKEN_COMMAND.format(token, what))
 
 
 def _refuse(what: str, quota: Quota, used: Stored, grown: Stored, whose: str, command: str) -> None:

@@ -160,7 +160,7 @@ def _check(connection: Connection, count: int | None) -> None:
     if is_spread(connection) and count not in (None, shards(connection)):
         raise Invalid(
             f"the tables have {shards(connection)} shards already, and their number can't be changed: "
-            "leave --shards out, or restore a backup into a new database",
+            "leave the number out, or restore a backup into a new database",
             field="shards",
         )
 

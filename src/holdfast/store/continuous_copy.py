@@ -13,7 +13,6 @@ A folder belongs to one database; its name stands in a file beside the database,
 A thread takes the write lock of the database before the lock of the folder, never the other way round.
 """
 
-import fcntl
 import gzip
 import json
 import os
@@ -26,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
+from holdfast.app import file_lock
 from holdfast.errors import Conflict, Unavailable
 from holdfast.store import write_ahead_log as wal
 
@@ -256,20 +256,14 @@ def _later(than: str) -> str:
 @contextmanager
 def _held(file: Path, patience: float) -> Iterator[bool]:
     """Whether this thread holds the lock of a file during the block; the system drops it with the process."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = file_lock.open_file(file)
     try:
         deadline = time.monotonic() + patience
-        while True:
-            with suppress(BlockingIOError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                yield True
-                return
-            if time.monotonic() >= deadline:
-                yield False
-                return
+        while not (taken := file_lock.try_lock(descriptor)) and time.monotonic() < deadline:
             time.sleep(_PAUSE)
+        yield taken
     finally:
-        os.close(descriptor)
+        file_lock.close(descriptor)
 
 
 def _sync(folder: Path) -> None:

@@ -178,7 +178,7 @@ def erase_from_copy(database: "Database", erase: Callable[[], list[str]]) -> lis
         except (*TROUBLES, Unavailable):
             _register(path, replace(known, anew=True, erased=True))
     left = erase() if left is None else left
-    return [*left, f"the copies in {copy.folder}, until the next `holdfast backup {copy.folder} --follow`"]
+    return [*left, f"the copies in {copy.folder}, until they are kept up to date again"]
 
 
 def _snapshot(database: "Database", copy: CopyFolder, pinned: Callable[[], None] = lambda: None) -> None:

@@ -33,10 +33,10 @@ def restore_copy(copy: str, place: str, at: datetime | None = None) -> RestoredC
     """
     folder, place = Path(copy), place.removeprefix("sqlite:///")
     if "://" in place:
-        raise Invalid("a continuous copy is restored to a new SQLite file: name one with --db", field="db")
+        raise Invalid("a continuous copy is restored to a new SQLite file: name one", field="db")
     target = Path(place).expanduser().absolute()
     if target.exists():
-        raise Conflict(f"{target} exists: name a new file with --db, and move it into place afterwards")
+        raise Conflict(f"{target} exists: name a new file, and move it into place afterwards")
     complete = [each for each in generations(folder) if (each / SNAPSHOT).exists()]
     if not complete:
         raise NotFound(f"{folder} is not a continuous copy: it has no snapshot")
