@@ -209,7 +209,7 @@ def an_interrupted_call_leaves_nothing(
     before = every_value(memories)
     store = memories.store
     assert isinstance(store, Database)
-    with store.write(memories.space) as tx:
+    with store.read(memories.space) as tx:
         table, verb = type(getattr(tx, part)), {"calls": "put", "words": "put", "journal": "write"}
         name = verb.get(part, "add")
 
