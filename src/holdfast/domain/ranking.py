@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from operator import mul
 from typing import Literal, NamedTuple
 
+from holdfast.domain.history import ReceiptItem
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.profile import Policy
 from holdfast.domain.terms import TextTerms
@@ -231,3 +232,21 @@ def factors(memory: Memory, relevance: float, policy: Policy, now: datetime) -> 
 
 def score(parts: Mapping[str, float]) -> float:
     return round(math.prod(parts.values()), 4)
+
+
+def listing_order(hit: Hit) -> tuple[float, bool, datetime, str]:
+    """The sort key: best first."""
+    if isinstance(hit, MemoryHit):
+        return -hit.score, False, hit.memory.created_at, hit.memory.id
+    message = hit.message
+    return -hit.score, True, message.said_at, message.id
+
+
+def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
+    """The hits as a receipt records them."""
+    return tuple(
+        ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
+        if isinstance(hit, MemoryHit)
+        else ReceiptItem(message=hit.message.id, score=hit.score, parts=dict(hit.parts))
+        for hit in hits
+    )

@@ -11,7 +11,7 @@ from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.domain.history import Receipt
 from holdfast.domain.memory import Source
 from holdfast.domain.query import Filter
-from holdfast.domain.ranking import FRESH, PROMPT_FLOOR, Hit, MemoryHit, owner
+from holdfast.domain.ranking import FRESH, PROMPT_FLOOR, Hit, MemoryHit, owner, receipt_items
 from holdfast.domain.render import HitBlock, render_hits
 from holdfast.domain.terms import says_something
 from holdfast.domain.text import clean
@@ -21,7 +21,7 @@ from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import ask
 from holdfast.engine.quote_rules import Quotations
-from holdfast.engine.recall import Candidate, Ranking, best, receipt_items, search
+from holdfast.engine.recall import Candidate, Ranking, best, search
 from holdfast.engine.sessions import NewMessage, known_session
 from holdfast.engine.space_context import SpaceContext, project_of, without_receipt
 from holdfast.errors import Invalid

@@ -7,12 +7,22 @@ from datetime import datetime
 from functools import partial
 
 from holdfast import engine
-from holdfast.domain.history import Receipt, ReceiptItem
+from holdfast.domain.history import Receipt
 from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter, Query
-from holdfast.domain.ranking import Hit, Matched, MemoryHit, MessageHit, bounded, factors, score
+from holdfast.domain.ranking import (
+    Hit,
+    Matched,
+    MemoryHit,
+    MessageHit,
+    bounded,
+    factors,
+    listing_order,
+    receipt_items,
+    score,
+)
 from holdfast.domain.text import clean
 from holdfast.engine import feedback, memory_search, message_search
 from holdfast.engine.intake import safe
@@ -173,7 +183,7 @@ def best(
     said = {hit.message.id: hit for hit in hits if isinstance(hit, MessageHit)}
     places = _places([hit for hit in hits if isinstance(hit, MemoryHit)], said, session, tx)
     hits = [_placed(hit, places[hit.memory.id]) if isinstance(hit, MemoryHit) else hit for hit in hits]
-    hits.sort(key=_order)
+    hits.sort(key=listing_order)
     hits = successors_of_hits(hits, tx, ranking.past)
     quotations = ranking.quotations
     while True:
@@ -213,22 +223,20 @@ def _answers(found: FoundMemory | FoundMessage, threshold: float | None) -> bool
 
 
 def _hit(found: FoundMemory | FoundMessage, ranking: Ranking) -> Hit:
-    policy = ranking.policy
     evidence = {name: round(part, 4) for name, part in found.evidence.items()}
     matched: Matched = "meaning" if found.by_meaning else "text"
     relevance = bounded(found.relevance, by_meaning=found.by_meaning)
     if relevance < found.relevance:
         evidence["limit"] = round(relevance - found.relevance, 4)
     if isinstance(found, FoundMemory):
-        parts = factors(found.memory, relevance, policy, ranking.now)
+        parts = factors(found.memory, relevance, ranking.policy, ranking.now)
         if found.memory.id in ranking.unhelpful:
             parts = {**parts, "feedback": UNHELPFUL}
         return MemoryHit(found.memory, score(parts), parts, evidence, matched)
     # A message counts like a memory that nobody has confirmed. It does not age: a query names the days
     # that matter.
     parts = {"relevance": round(relevance, 4)}
-    if policy.weighs_confidence:
-        parts["confidence"] = policy.confidence
+    parts |= {"confidence": ranking.policy.confidence} if ranking.policy.weighs_confidence else {}
     return MessageHit(found.message, None, score(parts), parts, evidence, matched)
 
 
@@ -266,14 +274,6 @@ def _placed(hit: MemoryHit, place: float) -> MemoryHit:
     return replace(hit, score=place, parts={"message": round(place / own, 4), **hit.parts})
 
 
-def _order(hit: Hit) -> tuple[float, bool, datetime, str]:
-    """The sort key: best first."""
-    if isinstance(hit, MemoryHit):
-        return -hit.score, False, hit.memory.created_at, hit.memory.id
-    message = hit.message
-    return -hit.score, True, message.said_at, message.id
-
-
 def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> None:
     now = ctx.now()
     memories = [hit.memory.id for hit in found.memories]
@@ -298,13 +298,3 @@ def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> 
                 items=receipt_items(found.hits),
             )
         )
-
-
-def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
-    """The hits as a receipt records them."""
-    return tuple(
-        ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
-        if isinstance(hit, MemoryHit)
-        else ReceiptItem(message=hit.message.id, score=hit.score, parts=dict(hit.parts))
-        for hit in hits
-    )
