@@ -23,6 +23,7 @@ IN_ADDRESS = ("/proxy/", "/webhook/")
 PROXY = "/proxy/"  # cached tokens still work here while the database is down
 MAX_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
+LARGER = {"/api/archive": 64 * 1024 * 1024}  # packed: a whole space
 MAX_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
 PATIENCE = 2.0  # seconds that the store is waited for
@@ -78,7 +79,7 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        most = MAX_FOR_A_MODEL if scope["path"].startswith(PROXY) else MAX_BYTES
+        most = MAX_FOR_A_MODEL if scope["path"].startswith(PROXY) else LARGER.get(scope["path"], MAX_BYTES)
         refused = self._refusal(headers, most)
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
