@@ -1,6 +1,7 @@
 """`Client`: the memories of a space that a service keeps, with the verbs, values and errors of `Memories`."""
 # budget: a list of all verbs.
 
+import gzip
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,10 +22,11 @@ from holdfast.engine.context import Context, ContextFields
 from holdfast.engine.erase import Erasure
 from holdfast.engine.find import Details, Page
 from holdfast.engine.forget import Forgotten
-from holdfast.engine.imports import Imported, ImportResult
+from holdfast.engine.imports import ImportResult
 from holdfast.engine.inbox import Item
 from holdfast.engine.memories import Memories
 from holdfast.engine.recall import Recall
+from holdfast.engine.restore import Imported
 from holdfast.engine.revise import Revised
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
 from holdfast.engine.spaces import Overview
@@ -305,7 +307,9 @@ class Client:
 
     def import_archive(self, stream: Iterable[str]) -> list[Imported]:
         """Takes archives of spaces into this one, field by field."""
-        told = self._line.ask("POST", "/import", body={"archive": "".join(stream)})
+        packed = gzip.compress("".join(stream).encode(), mtime=0)
+        headers = {"Content-Type": "application/octet-stream"}
+        told = self._line.ask("POST", "/archive", body=packed, headers=headers)
         return [from_json(Imported, each) for each in told["archives"]]
 
     def import_drafts(

@@ -394,7 +394,7 @@ def test_a_forgotten_memory_leaves_its_source_message_readable_after_a_restore(
 
 
 def test_an_archive_item_without_memory_and_message_is_refused(memories: Memories) -> None:
-    from holdfast.engine.archive import wrong
+    from holdfast.engine.archive_rows import wrong
 
     item = {"receipt_id": "r", "position": 0, "memory_id": None, "version": None, "message_id": None}
 

@@ -162,7 +162,7 @@ def test_a_text_that_is_kept_twice_is_mended_from_the_sound_one(
 @pytest.mark.not_on_citus("asks past row-level security")
 def test_an_archive_without_checksums_gets_them(known: Memories, store: Store, clock: FixedClock) -> None:
     from holdfast.engine.archive import read
-    from holdfast.engine.imports import take_rows
+    from holdfast.engine.restore import take_rows
 
     [archive] = read(known.export())
     for row in archive.rows["versions"]:

@@ -39,9 +39,10 @@ from holdfast.engine.brief import Brief
 from holdfast.engine.context import Context
 from holdfast.engine.erase import Erasure
 from holdfast.engine.forget import Forgotten
-from holdfast.engine.imports import Imported, ImportResult
+from holdfast.engine.imports import ImportResult
 from holdfast.engine.inbox import Item
 from holdfast.engine.recall import Recall
+from holdfast.engine.restore import Imported
 from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.tend import Preview, Tended

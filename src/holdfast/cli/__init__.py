@@ -70,6 +70,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
             "transfer:import_",
             "Import transcripts, chat exports, notes, archives, CSV or plain text",
         ),
+        "sync": ("sync:sync", "Keep a space in step with the same space on another machine"),
         "files": ("files:files", "Sync memories with a folder of Markdown files"),
         "backup": ("backup:backup", "Back up all spaces, once or continuously; verify and restore"),
     },

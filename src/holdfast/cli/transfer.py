@@ -68,7 +68,8 @@ Memories come from these:
 {_listed(DraftFormat)}
 
 jsonl objects and csv columns may have content, category, subject, summary, tags, importance, confidence
-and project. An archive of `holdfast export` (holdfast) is restored field by field.
+and project. An archive of `holdfast export` (holdfast) is restored field by field; into a space that has
+memories already, it is merged.
 
 \b
     holdfast import ~/.claude/projects
@@ -191,12 +192,19 @@ def _take_archive(call: Call, lines_of_it: Iterable[str], dry_run: bool) -> None
     added, known = sum(part.added for part in parts), sum(part.known for part in parts)
     different = [one for part in parts for one in part.different]
     buried = [one for part in parts for one in part.buried]
+    updated = [one for part in parts for one in part.updated]
+    waiting = [one for part in parts for one in part.waiting]
     lines = [f"{'Would import' if dry_run else 'Imported'} {say.memories(added)}; {known:,} already there"]
+    if updated:
+        lines.append(f"  {'Would take' if dry_run else 'Took'} over changes of: {', '.join(updated)}")
+    if waiting:
+        lines.append(f"  Changed in both, waiting in the inbox: {', '.join(waiting)}")
     if different:
         lines.append(f"  Different here, not overwritten: {', '.join(different)}")
     if buried:
         lines.append(f"  Deleted here, not restored: {', '.join(buried)}")
     answer = {"format": "holdfast", "added": added, "known": known, "different": different, "buried": buried}
+    answer |= {"updated": updated, "waiting": waiting}
     if dry_run:
         answer["dry_run"] = True
         lines.append("  Dry run: nothing was imported")

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.profile import Policy
 
+#: What decay counts from, and what it has counted.
+COUNTED = ("confirmed_at", "decayed_weeks")
 WEEK = timedelta(days=7)
 LONGEST_PAUSE = timedelta(days=180)  # between two changes; after a longer one the clock may be wrong
 SETTLED = timedelta(days=7)  # only changes at least this old are used to check the clock

@@ -27,6 +27,8 @@ Action = Literal[
     "purged",
     "archived",
     "split",
+    "renamed",
+    "synced",
 ]
 
 #: The fields of a memory in the journal. The texts are in its versions.
@@ -46,6 +48,8 @@ REMEMBERED = (
     "decayed_weeks",
 )
 
+#: Those of them that are times.
+REMEMBERED_TIMES = ("updated_at", "confirmed_at")
 
 LEFT_OPEN: Final = "not judged beside "  # in `judged`, before ids: the upkeep judges them
 _TOLD_APART = re.compile(r"(?:distinct from|contradicts|nearly the same as) (\w+) \(")
@@ -148,7 +152,7 @@ def remembered(memory: Memory) -> dict[str, Any]:
 def recollected(kept: dict[str, Any]) -> dict[str, Any]:
     """The inverse: field values as a memory has them."""
     values = {name: kept[name] for name in REMEMBERED if name in kept}
-    for name in ("updated_at", "confirmed_at"):
+    for name in REMEMBERED_TIMES:
         values[name] = datetime.fromisoformat(values[name])
     values["tags"] = tuple(values["tags"])
     return values

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         imports as imports, inbox as inbox, jobs as jobs, left_open as left_open, link as link, look as look,
         meter as meter, models_in_use as models_in_use, quote_rules as quote_rules, reading as reading,
         reading_queue as reading_queue, recall as recall, recapture as recapture, remember as remember,
-        revise as revise, session_names as session_names,
+        restore as restore, revise as revise, session_names as session_names,
         session_story as session_story, sessions as sessions, spaces as spaces,
         split as split, stats as stats, tend as tend, transcripts as transcripts, undo as undo,
     )

@@ -1,57 +1,28 @@
 """The archive format: a space as JSON lines; the same contents always give the same bytes.
 
 A header with the space, one line per row, table by table, and a footer with counts and a checksum, so that a
-truncated file is noticed before anything is written. `docs/formats.md` describes the format. Since a complete
-file can still contain invalid rows, each row is validated.
+truncated file is noticed before anything is written. `docs/formats.md` describes the format.
 """
 
+import gzip
 import hashlib
+import io
 import json
-import re
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.domain.file_paths import checked_path
-from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
-from holdfast.domain.profile import Profile
 from holdfast.domain.space import Space
-from holdfast.domain.text import clean
-from holdfast.engine.archive_lines import FORMAT, is_time, line_of, parsed
+from holdfast.engine.archive_lines import FORMAT, line_of, parsed
+from holdfast.engine.archive_rows import wrong
 from holdfast.engine.ports import Transaction
 from holdfast.engine.token_archive import KIND as TOKENS
 from holdfast.engine.token_archive import TokenArchive, TokenReader
 from holdfast.errors import Invalid, Unavailable
 
-_ID = re.compile(r"[A-Za-z0-9]{8}")
-_TEXTS = {
-    "sessions": ("id",),
-    "messages": ("id", "session_id", "role"),
-    "memories": ("id", "category", "content", "state", "origin"),
-    "versions": ("memory_id", "content", "origin"),
-    "repetitions": ("memory_id", "content", "category", "origin"),
-    "citations": ("message_id", "memory_id"),
-    "links": ("from_id", "to_id", "kind"),
-    "receipts": ("id", "kind", "sha256"),
-    "receipt_items": ("receipt_id",),
-    "tombstones": ("hash", "reason"),
-    "journal": ("action", "origin"),
-    "calls": ("key", "fingerprint"),
-    "files": ("path",),
-}
-_ITEMS = ("memory_id", "message_id")  # what an item of a receipt refers to
-_ONE_OF = {"state": STATES, "origin": ORIGINS}
-_NUMBERS = (
-    "seq",
-    "number",
-    "position",
-    "begins",
-    "version",
-    "tokens",
-    "left_out",
-    "accesses",
-    "decayed_weeks",
-)
+_SMALL = 1024 * 1024  # bytes of which it does not matter how well they are packed
+_MOST_RATIO = 200  # text is packed to a tenth or so of its size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +68,23 @@ def lines(tx: Transaction) -> Iterator[str]:
             counts[table] = counts.get(table, 0) + 1
             yield line
     yield line_of({"end": tx.space.name, "counts": counts, "sha256": digest.hexdigest()})
+
+
+def unpacked(data: bytes) -> Iterator[str]:
+    """The lines of a gzipped archive, as they are unpacked.
+
+    Raises: Invalid, if the data is no gzipped text, or unpacks to far more than an archive would.
+    """
+    allowed = max(_SMALL, _MOST_RATIO * len(data))
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            while line := file.readline(allowed + 1):
+                allowed -= len(line)
+                if allowed < 0:
+                    raise Invalid(f"the archive unpacks to more than {_MOST_RATIO} times its size")
+                yield line.decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        raise Invalid("the archive is not gzipped text, or is truncated: nothing was imported") from None
 
 
 def is_archive(first_line: str) -> bool:
@@ -187,56 +175,3 @@ def _header(space: Space) -> dict[str, Any]:
         "key": space.key,
         "keeps_messages": space.keeps_messages,
     }
-
-
-def wrong(table: str, row: dict[str, Any]) -> str | None:
-    """What is invalid in a row; None if it is valid."""
-    for name in _TEXTS.get(table, ()):
-        if not isinstance(row.get(name), str) or not row[name]:
-            return f"is missing {name}"
-    for name, value in row.items():
-        if isinstance(value, str) and value != clean(value):
-            return f"has characters in {name} that can't be stored"
-        if name.endswith("_at") and value is not None and not is_time(value):
-            return f"has {value!r} for {name}, expected a time"
-        if name in _NUMBERS and type(value) is not int and not _of_a_message(table, name, row):
-            return f"has {value!r} for {name}, expected a whole number"
-        if table != "jobs" and name in _ONE_OF and value not in _ONE_OF[name]:
-            return f"has {value!r} for {name}, expected one of {', '.join(_ONE_OF[name])}"
-    if table == "receipt_items" and not any(isinstance(row.get(name), str) for name in _ITEMS):
-        return f"is missing {' or '.join(_ITEMS)}"
-    if table == "files" and not _possible(row["path"]):
-        return f"has the invalid path {row['path']!r}"
-    if table == "links" and row["kind"] not in LINK_KINDS:
-        return f"has {row['kind']!r} for kind, expected one of {', '.join(LINK_KINDS)}"
-    return None
-
-
-def _possible(path: str) -> bool:
-    try:
-        return checked_path(path) == path
-    except Invalid:
-        return False
-
-
-def _of_a_message(table: str, name: str, row: dict[str, Any]) -> bool:
-    """Whether a number may be null because the row belongs to a message, which has none."""
-    is_version = (table, name) == ("receipt_items", "version")
-    return is_version and row[name] is None and row.get("memory_id") is None
-
-
-def wrong_memory(row: dict[str, Any], profile: Profile) -> str | None:
-    """What is invalid in a memory under this profile; None if it is valid."""
-    if not _ID.fullmatch(row["id"]):
-        return f"has the invalid id {row['id']!r}"
-    if row["category"] not in (*profile.category_names, profile.unsorted):
-        return f"has the category {row['category']!r}, which the profile {profile.name} does not have"
-    tags = row.get("tags")
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        return f"has {tags!r} for tags, expected a list of strings"
-    confidence, importance = row.get("confidence"), row.get("importance")
-    if not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return f"has {confidence!r} for confidence, expected 0 to 1"
-    if not isinstance(importance, int) or not 1 <= importance <= 5:
-        return f"has {importance!r} for importance, expected 1 to 5"
-    return None

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from holdfast.domain.space import Space
 from holdfast.engine.archive import Archive, lines
-from holdfast.engine.imports import Imported, take_rows
 from holdfast.engine.ports import Clock, Judge, Store, Transaction
+from holdfast.engine.restore import Imported, take_rows
 from holdfast.engine.token_archive import token_lines
 from holdfast.errors import Conflict, Unavailable
 from holdfast.language.judge import PairJudge as ExactJudge

@@ -111,6 +111,16 @@ def connect(
     return added
 
 
+def disconnect(
+    tx: Transaction, memory: Memory, to_id: str, kind: LinkKind | None, *, source: Source, now: datetime
+) -> int:
+    """Removes the links from a memory to another, of one kind or all; returns how many."""
+    if count := tx.links.remove(memory.id, to_id, kind):
+        note = f"{kind or 'all'} {to_id}"
+        tx.journal.write("unlinked", source=source, now=now, before=memory, after=memory, note=note)
+    return count
+
+
 def cite(tx: Transaction, memory_id: str, source: Source, content: str) -> None:
     """Records which characters of which message a memory was taken from; the whole message if unknown."""
     taken = source.taken_from or (((source.message, content),) if source.message else ())

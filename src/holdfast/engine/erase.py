@@ -110,7 +110,7 @@ def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> No
                 created_at=now,
             )
         )
-    _silence(trace.messages, tx)
+    silence(trace.messages, tx)
     tx.receipts.strike(trace.id)
     tx.calls.strike(trace.id)
     tx.files.strike(trace.id)
@@ -121,7 +121,7 @@ def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> No
     tx.journal.forget_text(trace.id)
 
 
-def _silence(message_ids: Sequence[str], tx: Transaction) -> None:
+def silence(message_ids: Sequence[str], tx: Transaction) -> None:
     """Removes the text of messages, and their index entries and vectors."""
     tx.sessions.silence(message_ids)
     tx.receipts.strike_messages(message_ids)

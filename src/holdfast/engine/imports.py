@@ -1,49 +1,26 @@
 """import: an archive with all its fields, or drafts from other sources."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused, Reinforced
 from holdfast.domain.query import Filter
-from holdfast.engine.archive import Archive, wrong_memory
 from holdfast.engine.candidates import known_word_by_word, meanings_of
 from holdfast.engine.draft_vectors import TextVector
-from holdfast.engine.intake import sanitize, text_hash
-from holdfast.engine.neighbours import Batch, JudgedCandidates, find_tombstone, look_at_deleted, still
+from holdfast.engine.intake import sanitize
+from holdfast.engine.neighbours import Batch, JudgedCandidates, still
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
 from holdfast.engine.space_context import SpaceContext
-from holdfast.engine.spaces import profile_of
-from holdfast.errors import Conflict, Invalid
+from holdfast.errors import Invalid
 from holdfast.language.comparison import Statement, Verdict
 
 _BATCH = 200  # drafts per transaction
 _NOT_YET = Verdict(relation="distinct", certain=True, similarity=0.0)
-
-#: Tables with rows that belong to a memory, and the columns with its id.
-_BELONGING = {
-    "versions": ("memory_id",),
-    "repetitions": ("memory_id",),
-    "links": ("from_id", "to_id"),
-    "receipt_items": ("memory_id",),
-    "journal": ("memory_id",),
-    "files": ("memory_id",),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """Counts of an import: memories that were added, known, different here, or deleted here."""
-
-    added: int
-    known: int
-    different: tuple[str, ...]
-    buried: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,52 +37,6 @@ _Ready = tuple[int, Draft | Outcome, TextVector | None]
 
 class _TakenBack(Exception):
     """Rolls back the transaction of a dry run."""
-
-
-def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) -> Imported:
-    """Imports an archive: memories that do not exist yet, with everything that belongs to them.
-
-    A dry run only returns the counts.
-    Raises: Conflict, if the space has another profile.
-    """
-    with ctx.read() as tx:  # judged before the space is locked; the judge caches the verdicts
-        for row in archive.rows.get("memories", ()):
-            look_at_deleted(_drafted(row), tx, ctx.judge, across=False)
-    with suppress(_TakenBack), ctx.write() as tx:
-        done = take_rows(archive, tx, ctx.judge)
-        if dry_run:
-            raise _TakenBack
-    return done
-
-
-def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
-    """As `restore_rows`, inside a transaction."""
-    header = archive.header
-    if header.profile != tx.space.profile:
-        raise Conflict(
-            f"the archive has profile {header.profile!r}, but space {tx.space.name!r} has "
-            f"{tx.space.profile!r}: import it into a space with profile {header.profile!r}",
-            command=f"`holdfast space create NAME --profile {header.profile}` creates one",
-        )
-    for row in archive.rows.get("memories", ()):
-        if reason := wrong_memory(row, profile_of(tx.space)):
-            raise Invalid(f"a memory of the archive {reason}: nothing was imported")
-    empty = tx.journal.last() == 0
-    if empty and not tx.tombstones.count():
-        tx.dump.adopt_key(header.key)
-    known: set[str] = set()
-    forbidden: set[str] = set()
-    different = []
-    for row in archive.rows.get("memories", ()):
-        here = tx.memories.get(row["id"])
-        if here is not None:
-            known.add(row["id"])
-            if here.content != row["content"]:
-                different.append(row["id"])
-        elif row["state"] != "forgotten" and _forbidden(row, tx, judge):
-            forbidden.add(row["id"])
-    added = _insert(archive, tx, known, forbidden, renumber=not empty)
-    return Imported(added, len(known), tuple(different), tuple(sorted(forbidden)))
 
 
 def import_drafts(
@@ -238,62 +169,3 @@ class _Prepared:
         pairs = list(self.missing)
         self._verdicts |= zip(pairs, self._judge.compare(pairs), strict=True)
         self.missing.clear()
-
-
-def _insert(
-    archive: Archive, tx: Transaction, known: set[str], forbidden: set[str], *, renumber: bool
-) -> int:
-    added: list[str] = []
-    silenced = _silenced(archive, forbidden, tx)
-    for table in tx.dump.tables():
-        for row in archive.rows.get(table, ()):
-            # A link may lead to a known memory; everything else of a known memory exists already.
-            skipped = forbidden if table == "links" else forbidden | known
-            columns = ("id",) if table == "memories" else _BELONGING.get(table, ())
-            if any(row.get(column) in skipped for column in columns):
-                continue
-            if table == "repetitions" and tx.tombstones.get(text_hash(row["content"], tx.space.key)):
-                continue
-            if table == "messages" and silenced(row):
-                row = {**row, "content": None}
-            if table == "journal" and renumber:
-                if row.get("memory_id") not in added:
-                    continue
-                row = {**row, "seq": tx.dump.next_seq()}
-            if tx.dump.insert(table, row) and table == "memories":
-                added.append(row["id"])
-    tx.dump.reindex(added)
-    return len(added)
-
-
-def _silenced(archive: Archive, forbidden: set[str], tx: Transaction) -> Callable[[dict[str, Any]], bool]:
-    """Returns which messages of the archive contain a memory that was erased here."""
-    wordings = [
-        wording
-        for table in ("versions", "repetitions")
-        for wording in archive.rows.get(table, ())
-        if (table == "repetitions" or wording["memory_id"] in forbidden) and _erased(wording["content"], tx)
-    ]
-    cited = {wording.get("message_id") for wording in wordings} - {None}
-    texts = [wording["content"] for wording in wordings]
-
-    def silenced(row: dict[str, Any]) -> bool:
-        content = row.get("content") or ""
-        return row["id"] in cited or any(text in content for text in texts)
-
-    return silenced
-
-
-def _erased(text: str, tx: Transaction) -> bool:
-    tombstone = tx.tombstones.get(text_hash(text, tx.space.key))
-    return tombstone is not None and tombstone.reason == "erased"
-
-
-def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:
-    """Whether a memory of the archive was deleted here, in these or other words."""
-    draft = _drafted(row)
-    return find_tombstone(draft, tx, look_at_deleted(draft, tx, judge, across=False)) is not None
-
-
-def _drafted(row: dict[str, Any]) -> Draft:
-    return Draft(content=row["content"], category=row["category"], subject=row["subject"])

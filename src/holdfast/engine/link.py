@@ -31,20 +31,12 @@ def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, ctx: SpaceContext
     """
     with ctx.write() as tx:
         from_memory = existing(tx, from_id)
-        count = tx.links.remove(from_id, to_id, kind)
+        count = changes.disconnect(tx, from_memory, to_id, kind, source=source, now=ctx.now())
         if not count:
             raise NotFound(
                 f"there is no such link from {from_id} to {to_id}",
                 command=f"`holdfast show {from_id}` lists its links",
             )
-        tx.journal.write(
-            "unlinked",
-            source=source,
-            now=ctx.now(),
-            before=from_memory,
-            after=from_memory,
-            note=f"{kind or 'all'} {to_id}",
-        )
         return count
 
 

@@ -67,13 +67,14 @@ if TYPE_CHECKING:
     from holdfast.engine.feedback import Feedback
     from holdfast.engine.find import Details, Page
     from holdfast.engine.forget import Forgotten
-    from holdfast.engine.imports import Imported, ImportResult
+    from holdfast.engine.imports import ImportResult
     from holdfast.engine.inbox import Item, ReviewItem, ReviewPage
     from holdfast.engine.look import Look
     from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
     from holdfast.engine.reading import ChunkResult
     from holdfast.engine.recall import Recall
     from holdfast.engine.recapture import Recaptured
+    from holdfast.engine.restore import Imported
     from holdfast.engine.revise import Revised
     from holdfast.engine.session_names import SessionTotals
     from holdfast.engine.session_story import SessionStory
@@ -391,7 +392,7 @@ class Memories:
     def import_archive(self, stream: Iterable[str], *, dry_run: bool = False) -> list[Imported]:
         """Takes archives of spaces into this one, field by field; a dry run only says what would come in."""
         parts = list(engine.archive.read(stream))
-        return [engine.imports.restore_rows(part, ctx=self._synced, dry_run=dry_run) for part in parts]
+        return [engine.restore.restore_rows(part, ctx=self._synced, dry_run=dry_run) for part in parts]
 
     @needs("write")
     def import_drafts(

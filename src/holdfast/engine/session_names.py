@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from holdfast.domain.memory import Session
+from holdfast.domain.memory import Session, Source
 from holdfast.domain.query import SessionFilter
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Transaction
@@ -73,6 +73,9 @@ def name_session(session_id: str, name: str, *, ctx: SpaceContext) -> Session:
     with ctx.write() as tx:
         named = replace(existing_session(tx, session_id), name=kept)
         tx.sessions.save(named)
+        # So that another store, which has the session too, takes the newer name.
+        source = Source(origin="operator", session=session_id)
+        tx.journal.write("renamed", source=source, now=ctx.now(), note=kept)
     return named
 
 

@@ -63,13 +63,13 @@ def lead_again(
             engine.changes.connect(tx, memory.id, newer.id, "supersedes", source=source, now=now)
 
 
-def end_leading(memory_id: str, tx: Transaction) -> None:
+def end_leading(memory: Memory, tx: Transaction, *, source: Source, now: datetime) -> None:
     """Removes the `supersedes` links of a memory, except those that it only proposes."""
-    links = [link for link in tx.links.of(memory_id) if link.from_id == memory_id]
+    links = [link for link in tx.links.of(memory.id) if link.from_id == memory.id]
     against = {link.to_id for link in links if link.kind == "contradicts"}
     for link in links:
         if link.kind == "supersedes" and link.to_id in against:
-            tx.links.remove(memory_id, link.to_id, "supersedes")
+            engine.changes.disconnect(tx, memory, link.to_id, "supersedes", source=source, now=now)
 
 
 def successors_of_hits(hits: "Sequence[Hit]", tx: Transaction, past: datetime | None = None) -> "list[Hit]":

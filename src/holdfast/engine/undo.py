@@ -114,11 +114,13 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
         # Nobody said that it is wrong: no tombstone.
         gone = replace(memory, state="forgotten")
         return changes.change(tx, memory, gone, "undone", source=source, now=now, note=note)
-    back = _as_before(memory, first.before, tx)
+    back = _as_before(memory, first.before, tx, source, now)
     return changes.change(tx, memory, back, "undone", source=source, now=now, note=note)
 
 
-def _as_before(memory: Memory, before: dict[str, Any], tx: Transaction) -> Memory:
+def _as_before(
+    memory: Memory, before: dict[str, Any], tx: Transaction, source: Source, now: datetime
+) -> Memory:
     """The memory as it was before, according to the journal."""
     if memory.state == "forgotten":
         unbury(tx, memory)
@@ -129,7 +131,7 @@ def _as_before(memory: Memory, before: dict[str, Any], tx: Transaction) -> Memor
         # Versions are only added: the old wording becomes the newest version.
         back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
     if back.state == "waiting":
-        end_leading(memory.id, tx)
+        end_leading(memory, tx, source=source, now=now)
     return back
 
 
@@ -145,15 +147,17 @@ def undo_session(session_id: str, *, ctx: SpaceContext, source: Source) -> Undon
             if fate == "removed":
                 _remove(memory, tx, source, now)
             elif fate == "changed":
-                after = _session_taken_back(memory, entries, session_id, tx, ctx)
+                after = _session_taken_back(memory, entries, session_id, tx, ctx, source)
                 memory = changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
             done.append((fate, memory))
-        tx.repetitions.remove_session(session_id)
+        wordings = tx.repetitions.remove_session(session_id)
         links = [
             link
             for link in tx.links.of_session(session_id)
             if tx.links.remove(link.from_id, link.to_id, link.kind)
         ]
+        if links or wordings:  # no entry of a memory says so
+            tx.journal.write("undone", source=source, now=now, note=session_id)
         proposal = _propose_again(session_id, tx, ctx, now) if done else None
     return Undone.of(done, len(links), proposal)
 
@@ -253,6 +257,7 @@ def _session_taken_back(
     session_id: str,
     tx: Transaction,
     ctx: SpaceContext,
+    source: Source,
 ) -> Memory:
     """The memory without the session's changes; if others changed it, only the confidence is reverted."""
     before = entries[0].before
@@ -262,4 +267,4 @@ def _session_taken_back(
         steps = [(e.before, e.after) for e in entries if e.before and e.after and e.note not in gone]
         share = sum(after["confidence"] - before["confidence"] for before, after in steps)
         return believed(memory, memory.confidence - share, ctx.profile.policy)
-    return _as_before(memory, before, tx)
+    return _as_before(memory, before, tx, source, ctx.now())

@@ -503,6 +503,7 @@ journal = _in_space(
     Column("note", Text),
     Column("judged", Text),  # which model judged, what and how surely
     Column("created_at", UtcTime, nullable=False),
+    Column("ordered_at", UtcTime),  # of an entry of another store: its place among the changes of both
     Index(None, "space", "memory_id", "seq"),
     Index(None, "space", "session_id", "seq"),
     key=("seq",),

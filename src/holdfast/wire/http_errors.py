@@ -116,7 +116,7 @@ class ServiceConnection:
         path: str,
         *,
         query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | bytes | None = None,
         headers: Mapping[str, str] | None = None,
         also: tuple[int, ...] = (),
     ) -> Any:
@@ -130,7 +130,7 @@ class ServiceConnection:
         path: str,
         *,
         query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | bytes | None = None,
         headers: Mapping[str, str] | None = None,
         also: tuple[int, ...] = (),
     ) -> "httpx2.Response":
@@ -142,7 +142,7 @@ class ServiceConnection:
                 method,
                 f"/api{path}",
                 params={**self._space, **without_nulls(query or {})},
-                json=without_nulls(body),
+                **({"content": body} if isinstance(body, bytes) else {"json": without_nulls(body)}),
                 headers={**self._headers, **(headers or {})},
             )
         except httpx2.HTTPError as error:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 
@@ -41,6 +44,19 @@ def _session(rest: str = "") -> Callable[[Names], str]:
 
 
 SAID = {"messages": [{"role": "user", "content": "Hello over there"}]}
+
+_ROWS = [
+    {
+        "holdfast": "export",
+        "format": 1,
+        "space": "any",
+        "profile": "default",
+        "profile_text": None,
+        "key": "ab",
+    },
+    {"end": "any", "counts": {}, "sha256": sha256(b"").hexdigest()},
+]
+AN_ARCHIVE = gzip.compress("\n".join(map(json.dumps, _ROWS)).encode())
 
 #: By method and path, as the OpenAPI document writes it.
 EXAMPLES: dict[tuple[str, str], Example] = {
@@ -103,6 +119,7 @@ EXAMPLES: dict[tuple[str, str], Example] = {
         body=lambda _: {"action": "restart", "service": "mail", "succeeded": True}, status=201
     ),
     ("GET", "/api/export"): Example(),
+    ("POST", "/api/archive"): Example(body=lambda _: AN_ARCHIVE),
     ("POST", "/api/import"): Example(body=lambda _: {"drafts": [{"content": "A note from elsewhere"}]}),
     ("GET", "/api/spaces"): Example(),
     ("POST", "/api/spaces"): Example(body=lambda _: {"name": "lab"}, status=201, needs_all_spaces=True),

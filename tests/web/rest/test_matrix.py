@@ -30,6 +30,10 @@ EVERY = sorted(EXAMPLES)
 _DOCUMENT: dict[str, Any] = {}
 
 
+def _sent(body: Any) -> dict[str, Any]:
+    return {"content": body} if isinstance(body, bytes) else {"json": body}
+
+
 @dataclass(frozen=True)
 class Filled:
     """One space with something in it, another one beside it, and the secrets of tokens of all kinds."""
@@ -69,7 +73,7 @@ class World:
         place = example.path(names or self.names) or path
         body = example.body(names or self.names) if example.body else None
         answer: httpx2.Response = self.served.caller(secret or None).request(
-            method, place.replace("{secret}", secret), params={**example.query, **query}, json=body
+            method, place.replace("{secret}", secret), params={**example.query, **query}, **_sent(body)
         )
         return answer
 

@@ -4,14 +4,16 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import IO, Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from pydantic import AwareDatetime
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
 from holdfast.domain.jobs import JobState
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.spend import GroupedBy, SpendReport
+from holdfast.engine.archive import unpacked
 from holdfast.engine.spaces import Overview
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
@@ -32,6 +34,12 @@ router = APIRouter(tags=["operations"], route_class=BoundedRoute)
 Name = Annotated[str | None, Query(max_length=1_000)]
 _IN_MEMORY = 4 * 1024 * 1024  # bytes of an export; a longer one goes through a file
 _CHUNK = 256 * 1024
+_PACKED = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 
 @router.get("/stats", response_model=Overview)
@@ -138,6 +146,19 @@ def import_(memories: SpaceAdmin, given: request_bodies.Import) -> JsonResponse:
     else:
         drafts = memories.import_drafts(_numbered(given.drafts or []), review=given.review)
     return JsonResponse(responses.ImportReport(archives, drafts))
+
+
+async def _packed(request: Request) -> bytes:
+    try:
+        return await request.body()
+    except ClientDisconnect:  # or the guard, which ends a body that grows too large
+        raise HTTPException(400, "request body incomplete") from None
+
+
+@router.post("/archive", response_model=responses.ImportReport, openapi_extra=_PACKED)
+def import_archive(memories: SpaceAdmin, packed: Annotated[bytes, Depends(_packed)]) -> JsonResponse:
+    """Merges an archive into the space: the body is what `holdfast export | gzip` writes, at most 64 MB."""
+    return JsonResponse(responses.ImportReport(memories.import_archive(unpacked(packed)), []))
 
 
 def _numbered(drafts: list[request_bodies.NewDraft]) -> list[tuple[int, Draft]]:

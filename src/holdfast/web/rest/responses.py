@@ -9,8 +9,9 @@ from holdfast.domain.memory import Link, Memory, Message, Session, Version
 from holdfast.domain.operations import CooldownStatus, Event
 from holdfast.domain.outcomes import Deletion
 from holdfast.domain.space import Access, Token
-from holdfast.engine.imports import Imported, ImportResult
+from holdfast.engine.imports import ImportResult
 from holdfast.engine.inbox import Item
+from holdfast.engine.restore import Imported
 from holdfast.engine.spaces import Overview
 from holdfast.wire.values import shaped
 

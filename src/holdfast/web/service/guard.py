@@ -24,6 +24,8 @@ PROXY = "/proxy/"  # cached tokens still work here while the database is down
 MAX_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
 MAX_LARGE = 32 * 1024 * 1024  # conversations with pictures in them, and files to import
+ARCHIVE = "/api/archive"
+MAX_ARCHIVE = 64 * 1024 * 1024  # packed: a whole space
 
 _NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
 _WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
@@ -84,7 +86,7 @@ class Guard:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         large = scope["path"].startswith(PROXY) or scope["path"] == IMPORT
-        most = MAX_LARGE if large else MAX_BYTES
+        most = MAX_ARCHIVE if scope["path"] == ARCHIVE else MAX_LARGE if large else MAX_BYTES
         refused = self._refusal(headers, most)
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
