@@ -25,10 +25,11 @@ FILE_LINES = 300
 FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
-#: Of the whole package: at most, and the goal.
-LINES = (59_317, 44_000)
-CORE_LINES = (27_822, 19_000)
-MODULES = (354, 330)
+#: Of the whole package: at most, and the goal. Raised once for Citus, replicas, the merge of two stores, the
+#: continuous copy, limits of tokens and the access log (0.2.0): 6,300 lines in 45 modules.
+LINES = (65_700, 44_000)
+CORE_LINES = (32_300, 19_000)
+MODULES = (399, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (6, 6)
 CLASS_NAMES = (0, 0)

@@ -1,3 +1,4 @@
+# budget: one function for each thing that is put together
 """Builds the context of a space from its parts: store, models, clock and ids."""
 
 import os

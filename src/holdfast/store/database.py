@@ -1,3 +1,4 @@
+# budget: one method for each of the Store port's
 """The store: opens a database, hands out transactions, and keeps both databases' differences to itself."""
 
 from collections.abc import Callable, Iterator, Sequence
