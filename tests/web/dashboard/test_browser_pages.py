@@ -206,7 +206,7 @@ def test_a_file_is_imported_and_a_space_created_in_the_browser(watched: Watched,
 
     watched.go("/settings?space=ops")
     page.get_by_role("button", name="Create a space…").click()
-    page.get_by_role("dialog").get_by_label("Name").fill("fresh")
+    page.get_by_role("dialog").get_by_label("Name", exact=True).fill("fresh")
     page.get_by_role("dialog").get_by_role("button", name="Create").click()
     page.wait_for_url("**/?space=fresh")
     expect(page.locator("#said")).to_contain_text("Created the space fresh.")
