@@ -1,5 +1,6 @@
-# budget: one function for each thing that is put together
 """Builds the context of a space from its parts: store, models, clock and ids."""
+
+# budget: one function for each thing that is put together
 
 import os
 import string

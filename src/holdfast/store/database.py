@@ -1,5 +1,6 @@
-# budget: one method for each of the Store port's
 """The store: opens a database, hands out transactions, and keeps both databases' differences to itself."""
+
+# budget: one method for each of the Store port's
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
