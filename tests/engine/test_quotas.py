@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, event, text
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.domain.access import Grant
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome
@@ -159,6 +162,25 @@ def test_the_sums_follow_every_verb(memories: Memories) -> None:
 
     assert stored(memories) == counted(memories)
     assert stored(memories).memories == 4
+
+
+@requirement("trust.quotas")
+def test_the_sums_follow_a_merge_that_takes_texts_away(
+    memories: Memories, new_database: Callable[[], str], clock: FixedClock
+) -> None:
+    tea = kept(memories.remember("Ada likes tea", subject="Ada"))
+    cocoa = kept(memories.remember("Ada dislikes cocoa", subject="Ada"))
+    memories.say_all("s-1", SAID)
+    with closing(open_store(new_database())) as away:
+        other = Memories.of(away, "default", clock=clock)
+        other.import_archive(memories.export())
+        clock.advance(hours=1)
+        other.erase(tea)
+        other.revise(cocoa, "Ada dislikes cocoa with water")
+        memories.import_archive(other.export())
+
+    assert stored(memories) == counted(memories)
+    assert stored(memories).memories == 1
 
 
 @requirement("trust.quotas")
