@@ -161,10 +161,10 @@ def test_a_space_can_be_told_not_to_keep_messages(shell: Shell) -> None:
     Memories.of(store, "quiet", clock=shell.clock).say("s1", "user", MOVED)
 
     assert shell.json("space", "show", "quiet")["space"]["keeps_messages"] is False
-    assert "messages   not stored" in shell.says("space", "show", "quiet")
+    assert "messages not stored" in shell.says("space", "show", "quiet")
     assert shell("recall", "jellyfin", "--space", "quiet").exit_code == 1
     changed = shell.says("space", "change", "quiet", "--messages", "on")
-    assert changed == "Space quiet stores messages\n"
+    assert changed == "Space quiet: messages stored; quota: none; access log: off\n"
     Memories.of(store, "quiet", clock=shell.clock).say("s1", "user", MOVED)
     store.close()
     assert MOVED in shell.says("recall", "jellyfin", "--space", "quiet")
@@ -173,5 +173,5 @@ def test_a_space_can_be_told_not_to_keep_messages(shell: Shell) -> None:
 def test_a_change_of_nothing_and_of_no_space_is_refused(shell: Shell) -> None:
     shell.says("space", "create", "quiet")
 
-    assert "add --messages on or --messages off" in shell("space", "change", "quiet").stderr
+    assert "add --messages, --max-memories" in shell("space", "change", "quiet").stderr
     assert shell("space", "change", "nowhere", "--messages", "off").exit_code == 1

@@ -230,10 +230,10 @@ def test_a_change_whose_answer_is_lost_is_not_made_twice(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("command", "most"),
     [
-        (["list"], 58),
-        (["show", "ID"], 58),
+        (["list"], 61),
+        (["show", "ID"], 61),
         (["why", "ID"], 84),
-        (["brief"], 66),
+        (["brief"], 69),
         (["remember", "A first memory", "-c", "general"], 130),
     ],
 )

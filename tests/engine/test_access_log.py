@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from inspect import getattr_static
 from typing import Any
@@ -14,6 +14,7 @@ from holdfast import Memories
 from holdfast.domain.access import Grant
 from holdfast.domain.query import Filter
 from holdfast.engine.administration import Administration
+from holdfast.engine.doors import DOOR
 from holdfast.engine.ports import Store
 from holdfast.errors import Forbidden, Invalid, Unavailable
 from holdfast.testing import FixedClock
@@ -26,6 +27,14 @@ WITHOUT_TEXT = {
     "group_sizes", "jobs", "last_change", "models", "overview", "session_tallies", "session_titles",
     "session_totals", "session_values", "sessions", "spend", "subjects",
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _by_python() -> Iterator[None]:
+    """Other tests of this process may have come in by another door."""
+    before = DOOR.set("python")
+    yield
+    DOOR.reset(before)
 
 
 @pytest.fixture

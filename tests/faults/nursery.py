@@ -30,7 +30,6 @@ from holdfast.store import sqlite
 from tests.engine.scripted_judge import ScriptedJudge
 from tests.marking_reader import MarkingReader
 
-sqlite.LOG_LIMIT = 600_000  # bytes: a checkpoint every few writes, so that faults fall into some
 READY = b"r"
 
 
@@ -112,6 +111,7 @@ def _live(kind: str, database: str, ledger: Path, number: int, limit: int, ready
 
 
 def main(database: str, ledger: Path) -> None:
+    sqlite.LOG_LIMIT = 600_000  # bytes: a checkpoint every few writes, so that faults fall into some
     pids: list[int] = []
     for request in sys.stdin:
         kind, numbers, limit = request.split()

@@ -51,6 +51,7 @@ def test_the_official_client_lists_and_calls_every_tool_over_a_pipe(tmp_path: Pa
             await call("memory_list")
             await call("memory_revise", id=kept["id"], content="Deploys run on Mondays at noon")
             await call("memory_why", id=kept["id"])
+            await call("memory_feedback", id=kept["id"])
             await call("memory_forget", id=kept["id"])
             return names, said
 

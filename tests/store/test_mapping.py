@@ -26,7 +26,7 @@ MAPPED = {CLASSES[table.info["holds"]]: table for table in metadata.sorted_table
 
 #: Fields that are found elsewhere, and columns that are no part of a value.
 FOUND_ELSEWHERE = {"superseded_by", "taken_from", "items"}
-NO_FIELD = {"space", "position", "receipt_id", "checksum", "has_work"}
+NO_FIELD = {"space", "position", "receipt_id", "checksum", "has_work", "ordered_at"}
 
 MEMORY = Memory(
     id="m1", space="s", category="fact", content="It listens on 8096", subject="jellyfin", summary="port",

@@ -27,7 +27,7 @@ _TOKEN = "HOLDFAST_SYNC_TOKEN"
 )
 @in_space
 def sync(call: Call, place: str, token_file: str | None, machine: str | None) -> None:
-    """Keep a space in step with the same space on other machines.
+    """Keep a space in step with the same space on another machine.
 
     FOLDER is one that the machines share: each keeps an archive of the space there and merges those of the
     others. URL is a service that has the space; it needs a token with scope admin, from --token-file or from

@@ -45,6 +45,7 @@ _INVERTED = re.compile(
     r"\b(?:shall|should|do|did|can|could|will|would|may|might|must|let|have|had|helps?|lets|makes?)\s$", re.I
 )
 # Before "I": another subject of the same verb.
+_NEAR = 80  # characters before it
 _JOINED = re.compile(
     r"(?:^|[,;:(]\s*|\b(?:that|because|when|if|where)\s)(?:(?:my|our|his|her|their|the)\s)?[\w-]+ and $", re.I
 )
@@ -136,7 +137,7 @@ def _told(sentence: str, role: str) -> str:
             return f"{who}{_SHORT[short.lower()]}{found['adverbs']}{found['verb'] or ''}"
         asked = _INVERTED.search(sentence, 0, found.start())
         verb = found["verb"] or ""
-        joined = bare == "i" and _JOINED.search(sentence, 0, found.start())
+        joined = bare == "i" and _JOINED.search(sentence, max(found.start() - _NEAR, 0), found.start())
         subject = bare == "i" or verb.strip() in _OF_SUBJECTS or _CLAUSE.search(sentence, 0, found.start())
         acts = subject and not asked and not joined
         return f"{who}{found['adverbs']}{f' {_third(verb.strip(), role)}' if acts and verb else verb}"

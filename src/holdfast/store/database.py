@@ -13,8 +13,6 @@ from sqlalchemy import Connection, Engine
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, Unavailable, no_space
 from holdfast.store import migrate, postgres, sqlite
-from holdfast.store.browsers import BrowserTable
-from holdfast.store.copy_follower import checkpoint, erase_from_copy, is_followed
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
 from holdfast.store.sqlite_driver import encrypts
@@ -22,6 +20,7 @@ from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
 
 if TYPE_CHECKING:
+    from holdfast.store.browsers import BrowserTable
     from holdfast.store.near_index import Built
     from holdfast.store.replica import Replica
 
@@ -43,7 +42,6 @@ class Database:
         self._caches = Caches()
         self.replica: Replica | None = None
         self.tokens = TokenTable(self._looking, self._changing)
-        self.browsers = BrowserTable(self._looking, self._changing)
 
     @classmethod
     def open(cls, target: str, *, replica: str | None = None) -> "Database":
@@ -112,6 +110,12 @@ class Database:
             return citus.spread(self.engine, shards)
 
     @property
+    def browsers(self) -> "BrowserTable":
+        from holdfast.store.browsers import BrowserTable
+
+        return BrowserTable(self._looking, self._changing)
+
+    @property
     def encrypted(self) -> bool:
         """Whether it is a file that is encrypted with a key of ours."""
         return self.path is not None and encrypts
@@ -160,6 +164,8 @@ class Database:
                     transaction.usage.settle()
             self.check()  # what was committed into a file without a name is not acknowledged
             if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:
+                from holdfast.store.copy_follower import checkpoint
+
                 # The change is committed: trouble from here on must not look like a failed write.
                 with suppress(*TROUBLES), self.engine.connect() as connection:
                     checkpoint(self.path, partial(sqlite.checkpoint, connection))
@@ -207,7 +213,7 @@ class Database:
         self, texts: Sequence[str], memory_ids: Sequence[str], space: str, message_ids: Sequence[str] = ()
     ) -> list[str]:
         """Removes what deleting rows leaves behind; answers what is left that can't be reached from here."""
-        from holdfast.store import scrub
+        from holdfast.store import copy_follower, scrub
 
         with self._troubles(), self.writing():
             self.check()
@@ -215,10 +221,12 @@ class Database:
                 return postgres.vacuum(self.engine)
             gone = scrub.Gone(space, tuple(memory_ids), tuple(message_ids))
             files = partial(scrub.scrub_files, self.engine, self.path, texts=texts, gone=gone)
-            return erase_from_copy(self, files)
+            return copy_follower.erase_from_copy(self, files)
 
     def followed(self) -> bool | None:
         """Whether the continuous copy has a follower; none where there is no copy."""
+        from holdfast.store.copy_follower import is_followed
+
         return is_followed(self.path) if self.path else None
 
     def close(self) -> None:
