@@ -5,9 +5,11 @@ In processes of their own, because a process decides once which driver it uses.
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import os
 import secrets
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -139,3 +141,29 @@ def test_a_command_that_fails_is_named(encrypted: Encrypted) -> None:
 
     assert done.returncode == 3
     assert "HOLDFAST_KEY_COMMAND failed" in done.stderr
+
+
+@requirement("trust.encryption", "trust.continuous-copy")
+def test_its_continuous_copy_is_encrypted_too_and_restored_with_the_key(
+    encrypted: Encrypted, tmp_path: Path
+) -> None:
+    encrypted.says("remember", "The first note")
+    copy = tmp_path / "copy"
+    given = {**os.environ, "HOLDFAST_HOME": str(encrypted.home), "HOLDFAST_KEY_FILE": str(encrypted.key)}
+    command = [sys.executable, "-m", "holdfast", "backup", str(copy), "--follow"]
+    with subprocess.Popen(command, env=given, stdout=subprocess.PIPE, text=True) as follower:
+        assert follower.stdout is not None
+        follower.stdout.readline()
+        encrypted.says("remember", SECRET, "-s", "safe")
+        follower.send_signal(signal.SIGINT)
+
+    verified = encrypted.says("backup", str(copy), "--verify")
+    encrypted.says("--db", str(tmp_path / "new.db"), "backup", "--restore", str(copy))
+
+    assert "1 space with 2 memories" in verified
+    assert SECRET in encrypted.says("--db", str(tmp_path / "new.db"), "list")
+    unpacked = [gzip.decompress(one.read_bytes()) for one in copy.rglob("*.gz")]
+    assert unpacked
+    assert not any(
+        b"picture" in one for one in [*unpacked, *(one.read_bytes() for one in copy.rglob("*.db"))]
+    )

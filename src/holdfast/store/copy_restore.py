@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import shutil
-import sqlite3
 import zlib
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.store import write_ahead_log as wal
 from holdfast.store.continuous_copy import SNAPSHOT, generations, time_of
+from holdfast.store.sqlite_driver import connect, sqlite3
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _apply(segment: Path, database: Path) -> None:
 def _check(database: Path, source: Path) -> None:
     """Raises: Invalid, unless SQLite finds the restored file whole."""
     try:
-        with closing(sqlite3.connect(database)) as connection:
+        with closing(connect(database)) as connection:
             found = connection.execute("PRAGMA integrity_check").fetchone()[0]
             connection.execute("PRAGMA journal_mode = DELETE").fetchall()
     except sqlite3.Error as error:

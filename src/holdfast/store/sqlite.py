@@ -28,7 +28,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from holdfast.app import file_lock
 from holdfast.domain.query import says
 from holdfast.errors import Unavailable
-from holdfast.store.sqlite_driver import connect, sqlite3
+from holdfast.store.sqlite_driver import connect, salt_of, sqlite3
 
 _log = logging.getLogger(__name__)
 
@@ -336,8 +336,9 @@ def copy_to(connection: Connection, target: Path) -> None:
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(connect(part, isolation_level=None)) as copy:
-        driver_of(connection).backup(copy)
+    source = driver_of(connection)
+    with closing(connect(part, salt=salt_of(source), isolation_level=None)) as copy:
+        source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE").fetchall()  # the copy needs no log beside it
     os.replace(part, target)
 

@@ -33,16 +33,21 @@ else:
 encrypts: Final = sqlite3.__name__.startswith("sqlcipher3")
 
 
-def connect(place: Any, **options: Any) -> "sqlite3.Connection":
-    """A connection to a file, which is encrypted if this process has a key.
+def connect(place: Any, salt: str = "", **options: Any) -> "sqlite3.Connection":
+    """A connection to a file, which is encrypted if this process has a key; a new one with this `salt`.
 
     Raises: sqlite3.Error; Invalid or Unavailable, if the key can't be had.
     """
     connection: sqlite3.Connection = sqlite3.connect(place, **options)
     if encrypts:
         connection.execute("PRAGMA cipher_log_level = NONE")  # it writes to standard error
-        connection.execute(f"PRAGMA key = \"x'{_key()}'\"")
+        connection.execute(f"PRAGMA key = \"x'{_key()}{salt}'\"")
     return connection
+
+
+def salt_of(connection: "sqlite3.Connection") -> str:
+    """The salt of an encrypted file: pages can be moved between files with the same one."""
+    return str(connection.execute("PRAGMA cipher_salt").fetchone()[0]) if encrypts else ""
 
 
 @cache
