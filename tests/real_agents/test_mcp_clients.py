@@ -102,6 +102,7 @@ def test_the_inspector_lists_and_calls_tools(tmp_path: Path) -> None:
             "text"
         ],
         "memory_why": call("memory_why", id=memory)["content"][0]["text"],
+        "memory_feedback": call("memory_feedback", id=memory)["content"][0]["text"],
         "memory_forget": call("memory_forget", id=memory)["content"][0]["text"],
     }
 

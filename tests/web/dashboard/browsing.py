@@ -92,7 +92,8 @@ class Watched:
 
     def _heard(self, kind: str, text: str) -> None:
         # That an answer was a 4xx is what some tests are about; all else that a page complains of is a fault.
-        if kind == "error" and "Failed to load resource" not in text:
+        refused = "Failed to load resource" in text or "Response Status Error Code 4" in text
+        if kind == "error" and not refused:
             self.trouble.append(text)
 
 

@@ -113,7 +113,7 @@ def test_what_popped_up_for_an_action_closes_with_it(watched: Watched, running: 
 def test_undo_on_a_memorys_own_page_shows_it_as_it_was(watched: Watched, running: Running) -> None:
     known = remembered(running, "Runs on port 9000", category="behavior", subject="portainer")
     page = watched.go(f"/memories/{known.id}?space=ops")
-    page.get_by_text("Edit", exact=True).click()
+    page.get_by_role("button", name="Edit").click()
     page.get_by_label("Text").fill("Runs on port 9443")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#title")).to_have_text("Runs on port 9443")
