@@ -111,10 +111,10 @@ def grants_of_the_guide(*, again: bool) -> list[str]:
 
 def grant(owner_url: str) -> None:
     """Makes the role of the guide, as the guide does."""
-    engine = _owner(make_url(owner_url))
-    with engine.connect() as connection:
+    engine, shared = _owner(make_url(owner_url)), _owner(make_url(CITUS_FROM_ENVIRONMENT))
+    with shared.connect() as one_at_a_time, engine.connect() as connection:
+        one_at_a_time.execute(text("SELECT pg_advisory_lock(7437)"))  # roles are those of all databases
         connection.execute(text("SET citus.multi_shard_modify_mode TO 'sequential'"))
-        connection.execute(text("SELECT pg_advisory_lock(7437)"))  # roles are those of all databases
         known = connection.execute(text(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'")).scalar()
         for statement in grants_of_the_guide(again=bool(known)):
             connection.execute(text(statement))

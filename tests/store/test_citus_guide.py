@@ -81,7 +81,7 @@ def test_the_steps_of_the_guide_make_a_cluster_that_doctor_finds_well(follower: 
     follower.sql(sequential + ";\n".join(grants), coordinator)
     told = follower.console(doctor, coordinator)
 
-    assert "Distributed 28 tables by space" in distributed
+    assert re.search(r"Distributed \d\d tables by space", distributed)
     assert again.startswith("Nothing to do")
     assert "32 shards a table, 3 nodes" in told
     assert "No problems found" in told
