@@ -318,7 +318,7 @@ def test_a_replica_that_was_promoted_is_read_no_more(team: Team, monkeypatch: py
     promoted.close()
     assert found == 1
     assert answered(memories) == {"primary": 1}
-    assert "the read replica can't be used: it is no replica: it takes writes" in findings
+    assert "the read replica can't be used: it is not a replica: it accepts writes" in findings
 
 
 # ------------------------------------------------------------------------------------------------ the setting

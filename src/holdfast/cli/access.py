@@ -18,8 +18,8 @@ _FEW = 3  # ids in a row of the table
 @click.command()
 @click.option("--memory", metavar="ID", help="Only reads that showed this memory.")
 @click.option("--token", metavar="ID", help="Only reads with this token; see `holdfast token list`.")
-@click.option("--door", type=click.Choice(DOORS), help="Only reads by this door.")
-@click.option("--days", type=click.IntRange(1, 3_650), help="Only reads of the last days.")
+@click.option("--door", type=click.Choice(DOORS), help="Only reads through this interface.")
+@click.option("--days", type=click.IntRange(1, 3_650), help="Only reads of the last N days.")
 @click.option("--limit", type=click.IntRange(1, 1_000), default=50, show_default=True, help="Most rows.")
 @in_space
 def access(

@@ -67,7 +67,9 @@ def backup(call: Call, path: str, **options: object) -> None:
     elif options["restore"] and place.is_dir():
         _restore_copy(call, place, at if isinstance(at, datetime) else None)
     elif at is not None:
-        raise wrong_usage("--at needs the folder of a continuous copy: a file holds one moment")
+        raise wrong_usage(
+            "--at works only with the folder of a continuous copy, not with a backup file: leave it out"
+        )
     elif options["restore"]:
         _restore(call, path, replace=bool(options["replace"]))
     else:
@@ -129,7 +131,10 @@ def _restore(call: Call, file: str, *, replace: bool) -> None:
     if tokens:
         lines.append(f"Restored {say.count(tokens, 'token')}")
     if left_out:
-        lines.append(f"Not restored, because they open spaces that the backup lacks: {', '.join(left_out)}")
+        lines.append(
+            "Tokens not restored, because they give access to spaces that are not in the backup "
+            f"(create new ones): {', '.join(left_out)}"
+        )
     answer = {"file": file, "spaces": spaces, "tokens": tokens, "tokens_left_out": left_out}
     call.tell("\n".join(lines), answer)
 
@@ -162,7 +167,7 @@ def _verify(call: Call, file: str) -> None:
     lines.append(
         f"Verified {file}: {verdict} restored and equal"
         if found.ok
-        else f"Not verified: {file} can't be restored as it was; make a new backup"
+        else f"Not verified: {file} can't be restored exactly; make a new backup"
     )
     tables = [{**asdict(table), "equal": table.equal} for table in found.tables]
     answer = {"file": file, "ok": found.ok, "tables": tables, "damaged": list(found.damaged)}

@@ -73,14 +73,14 @@ def create(call: Call, name: str, profile: str, messages: str | None) -> None:
 @click.option(
     "--access-log",
     metavar="TIME|off",
-    help="Record who reads what, and keep it for so long: 90d. See `holdfast access`.",
+    help="Record who reads what and keep the entries this long, such as 90d; or off. See `holdfast access`.",
 )
 @on_store
 def change(call: Call, name: str, messages: str | None, access_log: str | None, **_: int | None) -> None:
-    """Change the settings of a space; what is not named stays.
+    """Change the settings of a space; options that you leave out stay as they are.
 
     Without messages, memories can't cite their source messages and recall can't quote them. Messages stored
-    before the change are kept. A quota limits what the space may hold; what is over it stays.
+    before the change are kept. A quota limits new writes; existing data beyond it is kept.
 
     \b
         holdfast space change ops --messages off
@@ -95,7 +95,9 @@ def change(call: Call, name: str, messages: str | None, access_log: str | None, 
     if access_log is not None:
         changes |= _logging(access_log)
     if not changes:
-        raise wrong_usage("nothing to change: add --messages, --max-memories, --max-bytes or --access-log")
+        raise wrong_usage(
+            "nothing to change: add --messages, --max-memories, --max-messages, --max-bytes or --access-log"
+        )
     with call.store() as store:
         changed = Administration(store, clock=call.time()).change_space(name, **changes)
     call.tell(f"Space {changed.name}: {_settings(changed)}", {"space": changed})
@@ -109,7 +111,7 @@ def _logging(asked: str) -> dict[str, bool | int]:
         return {"access_log": False}
     days = duration(asked, "access-log").days
     if not days:
-        raise Invalid("access-log: keep it for at least 1d, or off", field="access-log")
+        raise Invalid("--access-log must be at least 1d, or off", field="access-log")
     return {"access_log": True, "access_log_days": days}
 
 

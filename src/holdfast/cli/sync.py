@@ -31,7 +31,7 @@ def sync(call: Call, place: str, token_file: str | None, machine: str | None) ->
 
     FOLDER is one that the machines share: each keeps an archive of the space there and merges those of the
     others. URL is a service that has the space; it needs a token with scope admin, from --token-file or from
-    HOLDFAST_SYNC_TOKEN. What was changed on both machines and has to be decided waits in the inbox of both.
+    HOLDFAST_SYNC_TOKEN. Conflicting changes wait in the inbox of both machines.
 
     \b
         holdfast sync ~/Shared/holdfast
@@ -115,7 +115,9 @@ def _tell(
         if counts["waiting"]:
             texts.append(f"  To decide: {', '.join(counts['waiting'])} (`holdfast inbox`)")
     texts += [say.one_line(f"Skipped {place}: {error}") for place, error in failed]
-    texts.append(say.one_line(f"Space {space} is in step"))
+    texts.append(
+        say.one_line(f"Space {space} is {'not yet in step: sync again later' if failed else 'in step'}")
+    )
     skipped = [{"place": place, "reason": str(error)} for place, error in failed]
     call.tell("\n".join(texts), {"space": space, "merged": answers, "skipped": skipped})
     if failed:

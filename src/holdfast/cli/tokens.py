@@ -128,7 +128,7 @@ def list_(call: Call) -> None:
 @quota_options
 @on_store
 def change(call: Call, token_id: str, **_: int | None) -> None:
-    """Change the limits of a token; what is not named stays.
+    """Change the limits of a token; options that you leave out stay as they are.
 
     \b
         holdfast token change a1b2c3d4 --max-requests 120 --max-memories none

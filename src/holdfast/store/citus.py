@@ -142,7 +142,7 @@ def _check(connection: Connection, count: int | None) -> None:
     if connection.execute(text("SELECT to_regclass('pg_dist_partition') IS NULL")).scalar():
         raise Unavailable(
             "this database has no Citus extension: install it on every node, run `CREATE EXTENSION citus` "
-            "in this database as a superuser and add the nodes; the guide on PostgreSQL has the steps"
+            "in this database as a superuser and add the nodes; see docs/guides/postgres.md for the steps"
         )
     owns, owner = connection.execute(_OWNER, {"first": _FIRST}).one()
     if not owns:

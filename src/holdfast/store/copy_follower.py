@@ -49,7 +49,10 @@ def open_follower(target: str, folder: str, keep: timedelta) -> "Follower":
     database = Database.open(target)
     if database.path is None:
         database.close()
-        raise Invalid("PostgreSQL archives its own log: see docs/guides/operations.md", field="db")
+        raise Invalid(
+            "only SQLite files are copied: archive the log of PostgreSQL (docs/guides/operations.md)",
+            field="db",
+        )
     return Follower(database, database.path, Path(folder).absolute(), keep)
 
 

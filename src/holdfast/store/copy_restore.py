@@ -39,7 +39,7 @@ def restore_copy(copy: str, place: str, at: datetime | None = None) -> RestoredC
         raise Conflict(f"{target} exists: name a new file, and move it into place afterwards")
     complete = [each for each in generations(folder) if (each / SNAPSHOT).exists()]
     if not complete:
-        raise NotFound(f"{folder} is not a continuous copy: it has no snapshot")
+        raise NotFound(f"{folder} is not the folder of a continuous copy: it has no snapshot")
     usable = [each for each in complete if at is None or time_of(each) <= at]
     if not usable:
         raise NotFound(
@@ -92,4 +92,4 @@ def _check(database: Path, source: Path) -> None:
     except sqlite3.Error as error:
         found = str(error)
     if found != "ok":
-        raise Invalid(f"the copy in {source} is damaged: {found}")
+        raise Invalid(f"the copy in {source} is damaged ({found}): restore to an earlier time")

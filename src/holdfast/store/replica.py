@@ -39,7 +39,7 @@ _LAG = text(
     "SELECT pg_is_in_recovery(), :position - pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint, "
     "extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float"
 )
-_NO_REPLICA = "it is no replica: it takes writes"
+_NO_REPLICA = "it is not a replica: it accepts writes"
 _log = logging.getLogger(__name__)
 
 

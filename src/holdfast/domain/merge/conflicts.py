@@ -190,5 +190,7 @@ def _same_name(exchange: Exchange, merged: MergedMemories) -> Iterator[tuple[str
             continue
         first = named.setdefault((row["subject"], row["project"]), memory_id)
         if first != memory_id:
-            reason = f"memory {first} has its name {row['subject']!r}: approve to replace that one's text"
+            reason = (
+                f"memory {first} already has the name {row['subject']!r}: approving this replaces its text"
+            )
             yield memory_id, reason, datetime.fromisoformat(row["updated_at"])

@@ -92,9 +92,9 @@ def feedback(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
     """Marks it as not helpful for the prompt of a receipt, or takes the mark back."""
     told = visit.memories.feedback(memory_id, helpful=sent.given("helpful"), receipt=sent.text("receipt"))
     text = (
-        "It counts as usual again for prompts like this."
+        "Undone: it ranks as before for prompts like this."
         if told.helpful
-        else ("Marked as not helpful: it ranks lower for prompts like this, and is not put beside them.")
+        else ("Marked as not helpful: it ranks lower for prompts like this, and is no longer added to them.")
     )
     again = (("receipt", told.receipt), *((("helpful", "1"),) if not told.helpful else ()))
     offer = Offer("Undo", visit.address(f"/memories/{memory_id}/feedback"), again)

@@ -47,8 +47,8 @@ class Neighbourhood:
 _GAP: Final = 14
 _SIDE: Final = 26  # beside the boxes, for the lines between them
 _STRONGEST: Final = ("supersedes", "contradicts", "elaborates", "related")
-_FROM_HERE: Final = {"supersedes": "superseded by this", "elaborates": "explained by this"}
-_TO_HERE: Final = {"supersedes": "supersedes this", "elaborates": "explains this"}
+_FROM_HERE: Final = {"supersedes": "superseded by this", "elaborates": "elaborated by this"}
+_TO_HERE: Final = {"supersedes": "supersedes this", "elaborates": "elaborates this"}
 
 
 def neighbourhood(

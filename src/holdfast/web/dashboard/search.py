@@ -54,7 +54,7 @@ PLAIN: Final = {
     "session": "Other messages of its session",
     "speaker": "Said by the person asked about",
     "date": "Said on a day asked about",
-    "time": "Names a time, as asked",
+    "time": "Mentions a time, which the question asks for",
     "brevity": "Short text",
     "limit": "Cut to stay between 0 and 1",
     "recency": "Recency: 1 for a week, 0.5 after 90 days",
