@@ -372,5 +372,5 @@ def test_on_a_server_a_copy_is_the_servers_own_affair(
     result = shell("backup", str(tmp_path / "copy"), "--follow")
 
     assert result.exit_code == 1
-    assert "PostgreSQL archives its own log" in result.stderr
+    assert "only SQLite files are copied" in result.stderr
     assert not (tmp_path / "copy").exists()
