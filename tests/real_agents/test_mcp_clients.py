@@ -25,7 +25,7 @@ COMMAND = [sys.executable, "-m", "holdfast", "mcp"]
 def _environment(tmp_path: Path) -> dict[str, str]:
     wanted = ("PATH", "HOME", "LANG", "XDG_DATA_HOME", "HOLDFAST_EMBEDDER")
     kept = {name: os.environ[name] for name in wanted if name in os.environ}
-    return {**kept, "HOLDFAST_HOME": str(tmp_path / "holdfast")}
+    return {**kept, "HOLDFAST_HOME": str(tmp_path / "holdfast"), "HOLDFAST_SESSION": "run-1"}
 
 
 @requirement("sem.mcp")
@@ -59,6 +59,7 @@ def test_the_official_client_lists_and_calls_every_tool_over_a_pipe(tmp_path: Pa
 
     assert set(names) == set(said)
     assert "Deploys run on Fridays at noon" in said["memory_search"]
+    assert "when do deploys run" in said["memory_feedback"]
     assert said["memory_forget"] == "Deleted: Deploys run on Mondays at noon"
 
 

@@ -48,9 +48,11 @@ def feedback(
         memory = existing(tx, memory_id)
         shown = tx.receipts.recall_of(memory_id, receipt=receipt, session=session, marked=back)
         if shown is None:
-            where = f"receipt {receipt}" if receipt else "a recall of this session" if session else "a recall"
+            where = f"receipt {receipt}" if receipt else f"a recall of {'this' if session else 'a'} session"
             was = "is not marked as not helpful in" if back else "was not in"
-            raise NotFound(f"memory {memory_id} {was} {where}: only recalled memories can be rated")
+            raise NotFound(
+                f"memory {memory_id} {was} {where}: only what a recall gave to a session can be rated"
+            )
         prompt = _prompt(shown)
         tx.receipts.mark(shown.id, memory_id, None if helpful else ctx.now())
     return Feedback(memory, prompt, shown.id, helpful)
