@@ -394,13 +394,14 @@ def test_no_name_or_description_breaks_out_of_the_index(notes: Memories, folder:
 
 
 @requirement("files.same-memory")
-def test_an_archive_carries_the_paths_and_texts_of_files(notes: Memories, bind: Bind, tmp_path: Path) -> None:
+def test_an_archive_carries_the_paths_and_texts_of_files(
+    notes: Memories, store: Store, clock: FixedClock
+) -> None:
     notes.put_file("a/raw.txt", "raw \n", new=True)
     notes.write_file("prefs.md", "- vim", name="Preferences", type="user")
     lines = list(notes.export())
-    notes.unbind_directory()
-    elsewhere = bind("files", "elsewhere")
-    elsewhere.unbind_directory()
+    create_space("elsewhere", store=store, clock=clock, profile="files")
+    elsewhere = Memories.of(store, "elsewhere", clock=clock)
 
     elsewhere.import_archive(lines)
 
