@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -45,14 +47,15 @@ class CitusDatabases:
         if self._bare:
             return self._bare.pop()
         name = f"holdfast_test_{uuid4().hex[:8]}"
-        for node in self.nodes:
-            _run(node, f"CREATE DATABASE {name}")
-            _run(node.set(database=name), "CREATE EXTENSION citus", "CREATE EXTENSION vector")
         coordinator, *workers = [node.set(database=name) for node in self.nodes]
-        self._made.append(name)
-        _run(coordinator, f"SELECT citus_set_coordinator_host('{coordinator.host}', {coordinator.port})")
-        for worker in workers:
-            _run(coordinator, f"SELECT citus_add_node('{worker.host}', {worker.port})")
+        with one_at_a_time():
+            for node in self.nodes:
+                _run(node, f"CREATE DATABASE {name}")
+                _run(node.set(database=name), "CREATE EXTENSION citus", "CREATE EXTENSION vector")
+            self._made.append(name)
+            _run(coordinator, f"SELECT citus_set_coordinator_host('{coordinator.host}', {coordinator.port})")
+            for worker in workers:
+                _run(coordinator, f"SELECT citus_add_node('{worker.host}', {worker.port})")
         return coordinator.render_as_string(hide_password=False)
 
     def take(self) -> str:
@@ -109,11 +112,20 @@ def grants_of_the_guide(*, again: bool) -> list[str]:
     return statements[1:] if again else statements
 
 
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Nobody else makes a database or the role meanwhile: both are the cluster's, not of one database."""
+    engine = _owner(make_url(CITUS_FROM_ENVIRONMENT))
+    with engine.connect() as connection:
+        connection.execute(text("SELECT pg_advisory_lock(7437)"))
+        yield
+    engine.dispose()
+
+
 def grant(owner_url: str) -> None:
     """Makes the role of the guide, as the guide does."""
-    engine, shared = _owner(make_url(owner_url)), _owner(make_url(CITUS_FROM_ENVIRONMENT))
-    with shared.connect() as one_at_a_time, engine.connect() as connection:
-        one_at_a_time.execute(text("SELECT pg_advisory_lock(7437)"))  # roles are those of all databases
+    engine = _owner(make_url(owner_url))
+    with one_at_a_time(), engine.connect() as connection:
         connection.execute(text("SET citus.multi_shard_modify_mode TO 'sequential'"))
         known = connection.execute(text(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'")).scalar()
         for statement in grants_of_the_guide(again=bool(known)):

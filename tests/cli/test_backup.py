@@ -218,7 +218,7 @@ def test_a_restore_opens_no_space_that_the_backup_lacks_and_revives_no_token(
 
     assert opens(shell, here["token"]) is None
     assert "Restored 1 token\n" in said
-    assert f"open spaces that the backup lacks: {everywhere['id']}" in said
+    assert f"that are not in the backup (create new ones): {everywhere['id']}" in said
     assert opens(other, everywhere["token"]) is None
     assert opens(other, here["token"]) == ("read",)
 
@@ -267,7 +267,7 @@ def test_what_a_restore_would_not_bring_back_makes_the_verification_fail(
 
     assert result.exit_code == 1
     assert "memories of default: 1 in the file, 1 restored, which differ" in result.output
-    assert "can't be restored as it was" in result.output
+    assert "can't be restored exactly" in result.output
 
 
 @requirement("trust.verified-backup")
@@ -350,7 +350,7 @@ def test_a_copy_is_verified_and_restored_from_the_command_line(sqlite_shell: She
     [
         (["--restore", "--verify"], "--restore and --verify can't be combined"),
         (["--at", "2026-01-01"], "--at needs --restore"),
-        (["--restore", "--at", "2026-01-01"], "--at needs the folder of a continuous copy"),
+        (["--restore", "--at", "2026-01-01"], "--at works only with the folder of a continuous copy"),
         (["--every", "5"], "--every needs --follow"),
         (["--verify", "--keep", "3"], "--keep needs --follow"),
     ],
