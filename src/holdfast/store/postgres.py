@@ -70,7 +70,10 @@ def vacuum(engine: Engine) -> list[str]:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         others = connection.execute(_OTHERS).scalar_one()  # which VACUUM passes over
         connection.execute(text("VACUUM"))
-    left = ["PostgreSQL's write-ahead log and its archives, replicas, and backups of the server"]
+    left = [
+        "PostgreSQL's write-ahead log and its archives, replicas, and backups of the server",
+        "PostgreSQL's data files, until the freed space is used again or the owner runs VACUUM FULL",
+    ]
     if others:
         left.append("old rows in PostgreSQL's files, until the owner of the tables runs VACUUM")
     return left
