@@ -111,7 +111,7 @@ def test_recall_explains_its_scores_and_says_that_it_goes_by_words(shell: Shell)
     assert said.startswith(
         f"{kept}  [fact] The backup disk is mounted at night (score 0.7)\n  relevance 1 x "
     )
-    assert said.endswith("no embedder: keyword search only\n")
+    assert said.endswith("found by keywords only: no embedder, or not embedded yet\n")
     assert (answer["matched"], answer["below"]) == ("text", 0)
     assert answer["hits"][0]["score"] == 0.7
     assert set(answer["hits"][0]["parts"]) == {"relevance", "recency", "importance", "confidence"}
@@ -135,7 +135,7 @@ def test_recall_keeps_to_filters_projects_and_threshold(shell: Shell) -> None:
     assert found("-s", "nas", "-t", "disk") == 1
     assert found("-t", "other") == 0
     low = shell("recall", "disk space on mars", "--threshold", "0.99").stdout
-    assert low.startswith("Nothing found\n1 weaker match hidden (--threshold 0 shows them); no embedder")
+    assert low.startswith("Nothing found\n1 weaker match hidden (--threshold 0 shows them); found by keywords only")
 
 
 def test_show_tells_everything_about_one_memory(shell: Shell) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ORDERS = ("category", "recent", "confidence", "created")
 _COLOURS = {"inactive": "dim", "waiting": "yellow", "forgotten": "red"}
 _DOUBTFUL = 0.5  # a confidence below it is marked
-_WORDS_ONLY = "no embedder: keyword search only"
+_WORDS_ONLY = "found by keywords only: no embedder, or not embedded yet"
 
 
 @click.command()

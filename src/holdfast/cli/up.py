@@ -235,13 +235,16 @@ def _first_recall(guide: Guide) -> None:
     from holdfast.wire.values import to_json
 
     with guide.call.memories() as memories:
-        for question in questions(guide.said):
+        newest = memories.find(order="recent", limit=3)
+        for question in [*questions(guide.said), *(memory.content for memory in newest.memories)]:
             found = memories.recall(question, where=Filter(), limit=3)
             if found.hits:
                 shown = "\n".join([say.one_line(question), *map(_shown, found.hits)])
                 guide.tell("recall", shown, question=question, **to_json(found))
                 return
     hint = f"nothing to search yet: add a memory with {say.command('remember', 'TEXT')}, or start an agent"
+    if guide.said or newest.total:
+        hint = f"ask for something that you know was said: {say.command('recall', 'QUESTION')}"
     guide.tell("recall", hint, question=None, hits=[])
 
 
