@@ -135,7 +135,9 @@ def test_recall_keeps_to_filters_projects_and_threshold(shell: Shell) -> None:
     assert found("-s", "nas", "-t", "disk") == 1
     assert found("-t", "other") == 0
     low = shell("recall", "disk space on mars", "--threshold", "0.99").stdout
-    assert low.startswith("Nothing found\n1 weaker match hidden (--threshold 0 shows them); found by keywords only")
+    assert low.startswith(
+        "Nothing found\n1 weaker match hidden (--threshold 0 shows them); found by keywords only"
+    )
 
 
 def test_show_tells_everything_about_one_memory(shell: Shell) -> None:
