@@ -112,4 +112,5 @@ def test_the_inspector_lists_and_calls_tools(tmp_path: Path) -> None:
     assert "Deploys run on Fridays" in said["memory_search"]
     assert "Deploys run on Fridays" in said["memory_list"]
     assert "Deploys run on Mondays" in said["memory_why"]
+    assert "deploys" in said["memory_feedback"]
     assert said["memory_forget"] == "Deleted: Deploys run on Mondays"
