@@ -21,7 +21,7 @@ from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
 #: What holds no memory: how one gets hold of a space and lets go of it, and what is asked for to speak of it.
-FREE = {"open", "of", "speaking_as", "granted", "space", "origin", "profile", "budget", "close"}
+FREE = {"open", "of", "speaking_as", "granted", "space", "origin", "person", "profile", "budget", "close"}
 VERBS = sorted(name for name in dir(Memories) if not name.startswith("_") and name not in FREE)
 OFFICE = sorted(name for name in vars(Administration) if not name.startswith("_") and name != "granted")
 

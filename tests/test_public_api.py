@@ -81,6 +81,7 @@ VERBS = {
     "open",
     "open_session",
     "origin",
+    "person",
     "proxy_record",
     "overview",
     "profile",

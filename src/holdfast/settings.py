@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from holdfast.app import paths
+from holdfast.domain.access import checked_person
 from holdfast.domain.spend import Caps, micro_dollars
 from holdfast.errors import Invalid
 from holdfast.models.specs import DEFAULT_URLS, LanguageSpec, Spec, parse, parse_language
@@ -23,6 +24,7 @@ _CARRIED = (
     "HOLDFAST_MEMORY_BUDGET",
     "HOLDFAST_KEY_FILE",
     "HOLDFAST_KEY_COMMAND",
+    "HOLDFAST_PERSON",
     "XDG_DATA_HOME",
 )
 #: Dollars that models may cost a space, unless said otherwise.
@@ -49,6 +51,7 @@ class Settings:
     caps: Caps = field(default_factory=Caps)
     anthropic_key: str | None = field(default=None, repr=False)  # for Anthropic's own server alone
     model_key: str | None = field(default=None, repr=False)  # for servers that a model's name names
+    person: str | None = None  # who writes with these settings, where several people share a space
     upstreams: Mapping[str, str] = field(default_factory=lambda: UPSTREAMS)  # where the proxy forwards to
 
     @classmethod
@@ -71,6 +74,7 @@ class Settings:
             ),
             anthropic_key=environment.get("ANTHROPIC_API_KEY"),
             model_key=environment.get("HOLDFAST_MODEL_KEY"),
+            person=_person(environment),
             upstreams={vendor: _upstream(environment, vendor) for vendor in UPSTREAMS},
         )
 
@@ -131,6 +135,13 @@ def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
 def default_path() -> Path:
     """The database in the user's data directory, outside of any install or cache."""
     return Path(paths.database())
+
+
+def _person(environment: Mapping[str, str]) -> str | None:
+    try:
+        return checked_person(environment.get("HOLDFAST_PERSON") or None)
+    except Invalid as wrong:
+        raise Invalid(f"HOLDFAST_PERSON: {wrong}", field="person") from None
 
 
 def _embedder(environment: Mapping[str, str]) -> str:

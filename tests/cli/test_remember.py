@@ -45,6 +45,8 @@ def test_remember_answers_in_text_and_in_json_with_all_fields(shell: Shell) -> N
         "session": "s1",
         "message": None,
         "tier": None,
+        "person": None,
+        "private": False,
         "project": "web",
         "summary": "The move",
         "pinned": False,

@@ -169,7 +169,12 @@ def test_a_terminal_gets_the_same_table_and_colours() -> None:
 
 @pytest.mark.parametrize(
     "environment",
-    [{"HOLDFAST_EMBEDDER": "default"}, {"HOLDFAST_MEMORY_BUDGET": "7"}, {"HOLDFAST_DB": "other.db"}],
+    [
+        {"HOLDFAST_EMBEDDER": "default"},
+        {"HOLDFAST_MEMORY_BUDGET": "7"},
+        {"HOLDFAST_DB": "other.db"},
+        {"HOLDFAST_PERSON": "ana"},
+    ],
 )
 def test_other_settings_are_not_the_services(environment: dict[str, str], tmp_path: Path) -> None:
     if "HOLDFAST_DB" in environment:

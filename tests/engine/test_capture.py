@@ -337,15 +337,15 @@ class MortalStore:
         return getattr(self._store, name)
 
     @contextmanager
-    def read(self, space: str, *, replica: bool = False) -> Iterator[Transaction]:
+    def read(self, space: str, **how: Any) -> Iterator[Transaction]:
         self._step(after=False)
-        with self._store.read(space, replica=replica) as tx:
+        with self._store.read(space, **how) as tx:
             yield tx
 
     @contextmanager
-    def write(self, space: str, *, urgent: bool = False) -> Iterator[Transaction]:
+    def write(self, space: str, **how: Any) -> Iterator[Transaction]:
         self._step(after=False)
-        with self._store.write(space, urgent=urgent) as tx:
+        with self._store.write(space, **how) as tx:
             yield tx
         self._step(after=True)
 

@@ -41,8 +41,8 @@ class WatchedStore:
         return getattr(self._store, name)
 
     @contextmanager
-    def write(self, space: str, *, urgent: bool = False) -> Iterator[Transaction]:
-        with self._store.write(space, urgent=urgent) as tx:
+    def write(self, space: str, **how: Any) -> Iterator[Transaction]:
+        with self._store.write(space, **how) as tx:
             self.writing += 1
             try:
                 yield tx

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,9 +124,9 @@ def test_a_write_that_comes_while_a_backup_is_put_back_is_not_lost(database_url:
         write = memories.store.write
 
         @contextmanager
-        def late(space: str, *, urgent: bool = False) -> Iterator[SpaceTransaction]:
+        def late(space: str, **how: Any) -> Iterator[SpaceTransaction]:
             other.remember("A note that comes in between", subject="second")
-            with write(space, urgent=urgent) as tx:
+            with write(space, **how) as tx:
                 yield tx
 
         memories.store.write = late  # type: ignore[method-assign]

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import Connection, event
 
 from holdfast import Memories, Unavailable
+from holdfast.domain.access import ALL_MEMORIES
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
 from holdfast.store.database import Database
@@ -159,10 +160,10 @@ def test_without_the_transaction_a_failure_half_way_is_noticed(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
-    def committing(self: Database, space: str) -> Iterator[SpaceTransaction]:
+    def committing(self: Database, space: str, **_: object) -> Iterator[SpaceTransaction]:
         with self.engine.connect() as connection:
             try:
-                yield self._in(space, connection)
+                yield self._in(space, connection, ALL_MEMORIES)
             finally:
                 connection.commit()
 

@@ -55,14 +55,14 @@ class DyingStore:
         return getattr(self._store, name)
 
     @contextmanager
-    def read(self, space: str, *, replica: bool = False) -> Iterator[Transaction]:
-        with self._store.read(space, replica=replica) as tx:
+    def read(self, space: str, **how: Any) -> Iterator[Transaction]:
+        with self._store.read(space, **how) as tx:
             yield tx
 
     @contextmanager
-    def write(self, space: str, *, urgent: bool = False) -> Iterator[Transaction]:
+    def write(self, space: str, **how: Any) -> Iterator[Transaction]:
         self._steps.pass_one()
-        with self._store.write(space, urgent=urgent) as tx:
+        with self._store.write(space, **how) as tx:
             yield tx
             self._steps.pass_one()  # before the commit
         self._steps.pass_one()

@@ -193,15 +193,16 @@ def test_an_answer_has_the_fields_that_its_schema_names(value: Any) -> None:
 def test_the_fields_of_a_memory_and_their_order_stay() -> None:
     assert list(to_json(MEMORY)) == [
         "id", "category", "subject", "content", "version", "created_at", "updated_at", "confidence",
-        "importance", "tags", "state", "origin", "session", "message", "tier", "project", "summary", "pinned",
-        "waiting_for", "confirmed_at", "accessed_at", "accesses", "redacted", "superseded_by",
+        "importance", "tags", "state", "origin", "session", "message", "tier", "person", "project", "summary",
+        "pinned", "waiting_for", "confirmed_at", "accessed_at", "accesses", "redacted", "private",
+        "superseded_by",
     ]  # fmt: skip
     assert to_json(MEMORY)["redacted"] == ["password"]
 
 
 def test_other_fields_and_their_order_stay() -> None:
     expected = {
-        VERSION: "version content summary origin session message tier created_at",
+        VERSION: "version content summary origin session message tier person created_at",
         LINK: "from to kind session created_at",
         STANDING: "service action most hours allowed free_at attempts",
         Overview(SPACE, 1, 2, 3, 4, 5): (
@@ -214,7 +215,7 @@ def test_other_fields_and_their_order_stay() -> None:
         SHOWN[2]: "decayed deactivated archived proposed clock_doubt",
         SHOWN[4]: (
             "id name scopes spaces created_at revoked_at used_at expires_at rotated_at old_until "
-            "max_requests max_memories max_messages max_bytes"
+            "max_requests max_memories max_messages max_bytes person"
         ),
     }
     for value, names in expected.items():

@@ -139,7 +139,8 @@ class _Door:
 
     def _tools(self) -> tuple[Tool, ...]:
         try:
-            return offered(self._open().profile)
+            memories = self._open()
+            return offered(memories.profile, private=memories.person is not None)
         except HoldfastError as error:
             # A memory that can't be reached now may be back at the next call: the tools stay.
             _log.warning("the space could not be opened: %s", error)

@@ -228,7 +228,8 @@ def _hooks(
         grant.require(
             "admin", everywhere="hooks need the local token of this user, not a token for some spaces"
         )
-        told = answer(event, body, registry.memories(space if isinstance(space, str) and space else None))
+        named = space if isinstance(space, str) and space else None
+        told = answer(event, body, registry.memories(named).granted(grant))
         wake()
         return told
 

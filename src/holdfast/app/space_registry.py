@@ -79,6 +79,7 @@ class SpaceRegistry:
             budget=self._settings.budget,
             language_models=self._language_models,
             waits=self._waits,
+            person=self._settings.person,
         )
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories:

@@ -80,6 +80,7 @@ class Call:
             embedder=wiring.open_embedder(settings.embedder),
             budget=settings.budget,
             language_models=wiring.open_language_models(settings),
+            person=settings.person,
         )
 
     def time(self) -> "Clock":

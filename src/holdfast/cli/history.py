@@ -63,6 +63,7 @@ def details(found: "Details") -> str:
         ("project", memory.project),
         ("tags", ", ".join(memory.tags)),
         ("state", _state(memory)),
+        ("private", f"only {memory.source.person} sees it" if memory.private else ""),
         ("confidence", say.number(memory.confidence)),
         ("importance", str(memory.importance)),
         ("origin", _source(memory.source)),
@@ -128,7 +129,8 @@ def _state(memory: "Memory") -> str:
 
 def _source(source: "Source") -> str:
     tier = f", tier {source.tier}" if source.tier is not None else ""
-    return f"{source.origin}{f' in session {source.session}' if source.session else ''}{tier}"
+    by = f"{source.person} ({source.origin})" if source.person else source.origin
+    return f"{by}{f' in session {source.session}' if source.session else ''}{tier}"
 
 
 def _accesses(memory: "Memory") -> str:
@@ -144,7 +146,7 @@ def _message(message: "Message") -> str:
 
 
 def _entry(entry: "Entry") -> str:
-    notes: list[str] = [entry.origin]
+    notes: list[str] = [f"{entry.person} ({entry.origin})" if entry.person else entry.origin]
     notes += [f"session {entry.session}"] if entry.session else []
     notes += [entry.note] if entry.note else []
     notes += [entry.judged] if entry.judged else []
@@ -163,7 +165,8 @@ def _step(entry: "Entry") -> str:
 
 def _version(version: "Version") -> str:
     when = say.moment(version.created_at)
-    return f"{version.number}  {when}  {version.source.origin}: {version.content}"
+    by = version.source.person or version.source.origin
+    return f"{version.number}  {when}  {by}: {version.content}"
 
 
 def _repetition(wording: "Repetition") -> str:

@@ -33,6 +33,7 @@ _WORDS_ONLY = "found by keywords only: no embedder, or not embedded yet"
 @click.option("-c", "--category", help="Only this category.")
 @click.option("-s", "--subject", help="Only this subject.")
 @click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; repeatable.")
+@click.option("--person", help="Only what this person wrote.")
 @click.option("--project", help="This project and global memories. Default: the project of this directory.")
 @click.option("--all-projects", is_flag=True, help="Search all projects.")
 @click.option("--limit", type=int, default=5, show_default=True, help="Maximum number of results.")
@@ -58,6 +59,7 @@ def recall(
     category: str | None,
     subject: str | None,
     tags: tuple[str, ...],
+    person: str | None,
     project: str | None,
     all_projects: bool,
     session: str | None,
@@ -76,13 +78,9 @@ def recall(
         holdfast recall what did Caroline say about the museum last week
         holdfast recall "backup disk" -c remediation --limit 3 --explain
     """
-    where = Filter(
-        category=category,
-        subject=subject,
-        tags=tags,
-        project=None if all_projects else project or paths.project_of(call.directory),
-        other_projects=all_projects,
-    )
+    project = None if all_projects else project or paths.project_of(call.directory)
+    labels: Any = {"category": category, "subject": subject, "tags": tags, "person": person}
+    where = Filter(**labels, project=project, other_projects=all_projects)
     asked = {name: value for name, value in asked.items() if value is not None}
     found = _found(call, where, session, " ".join(query), messages=not no_messages, **asked)
     call.tell(_hits(found.hits, " ".join(query), explain, wide) if found.hits else "Nothing found", found)
@@ -177,8 +175,8 @@ def memory_parts(memory: "Memory") -> list[Styled]:
     outdated = memory.superseded_by is not None
     parts = [Styled(f"{memory.subject}:", "bold")] if memory.subject else []
     parts.append(Styled(memory.content, "dim" if outdated else ""))
-    if outdated:
-        parts.append(Styled(say.superseded(memory).strip(), "yellow"))
+    if mark := say.superseded(memory).strip():
+        parts.append(Styled(mark, "yellow"))
     return [*parts, Styled("(pinned)", "dim")] if memory.pinned else parts
 
 
@@ -188,6 +186,7 @@ def memory_parts(memory: "Memory") -> list[Styled]:
 @click.option("--general", is_flag=True, help="Only memories without a subject.")
 @click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; repeatable.")
 @click.option("--project", help="Only this project.")
+@click.option("--person", help="Only what this person wrote.")
 @click.option("--session", help="Only memories from this session.")
 @click.option(
     "--state",
@@ -260,7 +259,10 @@ def _table(page: "Page", *, weighed: bool, stated: bool, wide: bool) -> Table:
             dated,
             item.id,
             item.category,
-            memory_parts(item),
+            [
+                *memory_parts(item),
+                *([Styled(f"(by {item.source.person})", "dim")] if wide and item.source.person else []),
+            ],
             *state,
             *([trust] if weighed else []),
         ]

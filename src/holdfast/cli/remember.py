@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--key", help="Idempotency key: a repeated call with the same key has no effect.")
 @click.option("--anyway", is_flag=True, help="Store it even if it was deleted before.")
+@click.option("--private", is_flag=True, help="Only you see it; needs HOLDFAST_PERSON.")
 @in_space
 def remember(
     call: Call,
@@ -209,6 +210,7 @@ def link(call: Call, from_id: str, to_id: str, kind: LinkKind | None, remove: bo
 @click.option("--importance", type=click.IntRange(1, 5), help="From 1 (low) to 5 (high).")
 @click.option("--confidence", type=float, help="Confidence, from 0 to 1.")
 @click.option("--pin/--unpin", "pinned", default=None, help="Pin it: first in briefs, no decay or archiving.")
+@click.option("--private/--shared", default=None, help="Only its writer sees it, or all who share the space.")
 @click.option("--to-version", "version", type=int, metavar="N", help="Go back to version N.")
 @click.option("--expect-version", type=int, metavar="N", help="Fail if its version is not N.")
 @click.option("--session", help="The session that makes the change.")
@@ -287,6 +289,8 @@ def _changes(before: Memory, after: Memory) -> str:
             told.append(say.one_line(f"{name} {old or 'none'} -> {new or 'none'}"))
     if after.tags != before.tags:
         told.append(say.one_line(f"tags {', '.join(after.tags) or 'none'}"))
+    if after.private != before.private:
+        told.append("private" if after.private else "shared")
     if after.pinned != before.pinned:
         told.append("pinned" if after.pinned else "unpinned")
     return ", ".join(told) or "no changes"

@@ -99,10 +99,10 @@ def headline(memory: "Memory") -> str:
 
 
 def superseded(memory: "Memory") -> str:
-    """The date of a superseded memory and its successor; empty for others."""
-    if memory.superseded_by is None:
-        return ""
-    return f" [{memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}]"
+    """The date of a superseded memory and its successor; of a private one its person; empty for others."""
+    mark = f" [private to {memory.source.person}]" if memory.private else ""
+    by = memory.superseded_by
+    return mark + (f" [{memory.created_at:%Y-%m-%d}, superseded by {by}]" if by is not None else "")
 
 
 def quote(hit: "MessageHit", query: str) -> str:

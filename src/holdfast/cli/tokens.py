@@ -52,6 +52,7 @@ def token() -> None:
     help="write includes read, admin includes all; repeatable.",
 )
 @click.option("--name", help="A label, shown in the list.")
+@click.option("--person", help="Who uses it: what is written with it says so.")
 @click.option(
     "--expires",
     default="365d",
@@ -68,6 +69,7 @@ def create(
     all_spaces: bool,
     scopes: tuple[str, ...],
     name: str | None,
+    person: str | None,
     expires: str,
     max_requests: int | None,
     max_memories: int | None,
@@ -80,6 +82,7 @@ def create(
 
     \b
         holdfast token create --space ops --scope write --name "the ops agent"
+        holdfast token create --space ops --scope write --person ana
         holdfast token create --space ops --scope read --expires 90d --max-requests 120
         TOKEN=$(holdfast token create --space ops --scope read --json | jq -r .token)
     """
@@ -94,6 +97,7 @@ def create(
             *scopes,
             spaces=spaces or None,
             name=name,
+            person=person,
             lifetime=lifetime(expires),
             max_requests=max_requests,
             quota=quota,
@@ -111,13 +115,15 @@ def list_(call: Call) -> None:
     """
     with call.store() as store:
         found = _administration(call, store).tokens()
-    titles = ("id", "name", "access", "limits", "created", "used", "expires", "revoked")
+    persons = ("person",) if any(one.person for one in found) else ()
+    titles = ("id", "name", *persons, "access", "limits", "created", "used", "expires", "revoked")
     wide = ("name", "access", "limits")
     table = Table([TableColumn(title=title, wraps=title in wide) for title in titles])
     for one in found:
         expires = _day(one.expires_at) if one.expires_at else "never"
         days = (_day(one.created_at), _day(one.used_at), expires, _day(one.revoked_at))
-        table.rows.append([one.id, one.name or "-", _may(one), _limits(one), *days])
+        whose = [one.person or "-"] if persons else []
+        table.rows.append([one.id, one.name or "-", *whose, _may(one), _limits(one), *days])
     none_yet = "No tokens yet: create one with `holdfast token create --space NAME --scope read`"
     call.tell(table if found else none_yet, {"tokens": found, "total": len(found)})
 
@@ -221,7 +227,8 @@ def _day(moment: "datetime | None") -> str:
 
 def _may(one: "Token") -> str:
     where = "all spaces" if one.spaces is None else ", ".join(one.spaces) or "no space (deleted)"
-    return say.one_line(f"{', '.join(one.scopes)} in {where}")
+    whose = f", for {one.person}" if one.person else ""
+    return say.one_line(f"{', '.join(one.scopes)} in {where}{whose}")
 
 
 def _limits(one: "Token") -> str:

@@ -68,6 +68,7 @@ class Entry:
     after: dict[str, Any] | None
     note: str | None
     judged: str | None = None  # which model judged, what and how surely
+    person: str | None = None  # who did it, beside the origin
     created_at: datetime
 
     @property
@@ -146,7 +147,7 @@ def remembered(memory: Memory) -> dict[str, Any]:
         if isinstance(value, datetime):
             value = value.isoformat()
         kept[name] = list(value) if isinstance(value, tuple) else value
-    return kept
+    return kept | ({"private": True} if memory.private else {})
 
 
 def recollected(kept: dict[str, Any]) -> dict[str, Any]:
@@ -155,6 +156,7 @@ def recollected(kept: dict[str, Any]) -> dict[str, Any]:
     for name in REMEMBERED_TIMES:
         values[name] = datetime.fromisoformat(values[name])
     values["tags"] = tuple(values["tags"])
+    values["private"] = kept.get("private", False)
     return values
 
 

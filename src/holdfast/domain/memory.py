@@ -44,6 +44,7 @@ class Source:
     session: str | None = None
     message: str | None = None  # the message that it was taken from
     tier: int | None = None  # of the session, for agents that run in tiers
+    person: str | None = field(default=None, repr=False)  # who wrote it, if the token or a setting says so
     #: The cited words, each with its message. None: where the text is in the message,
     #: else all of it. Only known while it is written: kept as citations.
     taken_from: tuple[tuple[str, str | None], ...] = field(default=(), repr=False, compare=False)
@@ -64,6 +65,7 @@ class DraftFields(TypedDict, total=False):
     importance: int | None
     tags: Sequence[str]
     doubtful: str | None
+    private: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,12 @@ class Draft:
     tags: tuple[str, ...] = ()
     source: Source = field(default_factory=Source)
     doubtful: str | None = None  # why a person should look first; sends it to the inbox
+    private: bool = field(default=False, repr=False)  # only its person sees it
+
+    @property
+    def private_to(self) -> str | None:
+        """The only person who may see it; None: it is shared."""
+        return self.source.person if self.private else None
 
     @classmethod
     def of(cls, content: str, source: Source, **fields: Unpack[DraftFields]) -> "Draft":
@@ -101,6 +109,7 @@ class RevisionFields(TypedDict, total=False):
     importance: int | None
     pinned: bool | None
     version: int | None
+    private: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +128,7 @@ class Revision:
     importance: int | None = None
     pinned: bool | None = None
     version: int | None = None  # the number of an earlier wording to go back to
+    private: bool | None = None
 
     @classmethod
     def of(cls, content: str | None, **fields: Unpack[RevisionFields]) -> "Revision":
@@ -161,6 +171,7 @@ class Memory:
     decayed_weeks: int = 0  # weeks since then that decay has already taken off
     accessed_at: datetime | None = None
     accesses: int = 0
+    private: bool = False  # only its person sees it
     #: The active memory that leads in its place. Not stored: found by links, where memories are shown.
     superseded_by: str | None = field(default=None, compare=False)
 
@@ -175,6 +186,11 @@ class Memory:
     @property
     def active(self) -> bool:
         return self.state == "active"
+
+    @property
+    def private_to(self) -> str | None:
+        """The only person who may see it; None: it is shared."""
+        return self.source.person if self.private else None
 
     @property
     def redacted(self) -> tuple[str, ...]:
@@ -285,6 +301,7 @@ class Session:
     ended_at: datetime | None = None
     exit_code: int | None = None
     usage: Mapping[str, Any] | None = None  # tokens and cost, as the agent reports them
+    person: str | None = None  # whose it is, if the token that opened it says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,6 +127,15 @@ class Profile:
     def category_names(self) -> tuple[str, ...]:
         return tuple(category.name for category in self.categories)
 
+    @property
+    def rank_rules(self) -> str:
+        """All that the ranks of briefs depend on; under other rules they have to be made again."""
+        block, policy = self.block, self.policy
+        order = (block.layout, block.shows_superseded, policy.floor)
+        kinds = tuple(each.name for each in self.categories if each.rule)
+        weighed = (policy.weighs_confidence, policy.weighs_importance)
+        return repr((2, *order, *kinds, *weighed, policy.decay_by > 0, policy.decay_after_days))
+
     def holds_everywhere(self, category: str | None) -> bool:
         """Whether memories of this category belong to no project unless one is given."""
         wanted = category if category is not None else self.default_category

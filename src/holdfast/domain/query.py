@@ -24,6 +24,7 @@ class Filter:
     project: str | None = None
     other_projects: bool = True  # false: only `project`'s memories and those of none
     origin: Origin | None = None
+    person: str | None = None  # who wrote it
     session: str | None = None
     least_confidence: float | None = None
     importance: int | None = None
@@ -148,6 +149,7 @@ def admits(where: Filter, memory: Memory) -> bool:
     exact = (
         (where.category, memory.category),
         (where.origin, memory.source.origin),
+        (where.person, memory.source.person),
         (where.session, memory.source.session),
         (where.importance, memory.importance),
     )
@@ -185,7 +187,8 @@ def says(parts: Iterable[str | None], text: str) -> bool:
 def of_memories_only(where: Filter) -> bool:
     """Whether `where` asks for what only memories have, so that no message can be meant."""
     asked = (
-        where.category, where.subject, where.origin, where.least_confidence, where.importance, where.text,
+        where.category, where.subject, where.origin, where.person, where.least_confidence, where.importance,
+        where.text,
     )  # fmt: skip
     return where.general or bool(where.tags) or "active" not in where.states or asked != (None,) * len(asked)
 

@@ -74,6 +74,7 @@ class Token:
     old_until: datetime | None = None
     max_requests: int | None = None  # a minute, at each instance of the service; None: no limit
     quota: Quota = NO_QUOTA  # for each space: what it may add
+    person: str | None = None  # who uses it: what is written with it says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

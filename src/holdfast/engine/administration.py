@@ -177,8 +177,11 @@ class Administration:
         lifetime: timedelta | None = LIFETIME,
         max_requests: int | None = None,
         quota: Quota = NO_QUOTA,
+        person: str | None = None,
     ) -> IssuedToken:
         """Creates a token for spaces that the grant covers; without a `lifetime` it never expires.
+
+        A token creates tokens of its own `person` alone: what is private to others stays so.
 
         Raises: Forbidden, Invalid, NotFound.
         """
@@ -187,6 +190,7 @@ class Administration:
             self._grant.require("admin", everywhere=limited)
         for space in spaces or ():
             self._grant.require_space(space)
+        self._grant.require_person(person)
         return tokens.create_token(
             store=self._store,
             clock=self._clock,
@@ -197,6 +201,7 @@ class Administration:
             lifetime=lifetime,
             max_requests=max_requests,
             quota=quota,
+            person=person,
         )
 
     @needs("admin")
@@ -205,9 +210,10 @@ class Administration:
     ) -> IssuedToken:
         """Gives a token a new secret, and the lifetime that it had; the old secret works for `grace`.
 
-        Raises: NotFound; Conflict, for a revoked one.
+        Raises: NotFound; Forbidden, for a token of another person; Conflict, for a revoked one.
         """
         known = self._token(token_id)
+        self._grant.require_person(known.person)
         given = tokens.lifetime_of(known) if isinstance(lifetime, Same) else lifetime
         return tokens.rotate_token(known, store=self._store, now=self._clock(), grace=grace, lifetime=given)
 

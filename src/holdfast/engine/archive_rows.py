@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from holdfast.domain.access import is_person
 from holdfast.domain.file_paths import checked_path
 from holdfast.domain.history import REMEMBERED_TIMES
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
@@ -56,6 +57,8 @@ def wrong(table: str, row: dict[str, Any]) -> str | None:
             return f"has {value!r} for {name}, expected a whole number"
         if table != "jobs" and name in _ONE_OF and value not in _ONE_OF[name]:
             return f"has {value!r} for {name}, expected one of {', '.join(_ONE_OF[name])}"
+    if (reason := _wrong_person(row)) is not None:
+        return reason
     if table == "receipt_items" and not any(isinstance(row.get(name), str) for name in _ITEMS):
         return f"is missing {' or '.join(_ITEMS)}"
     if table == "files" and not _possible(row["path"]):
@@ -64,6 +67,15 @@ def wrong(table: str, row: dict[str, Any]) -> str | None:
         return "has a state of a memory that is incomplete"
     if table == "links" and row["kind"] not in LINK_KINDS:
         return f"has {row['kind']!r} for kind, expected one of {', '.join(LINK_KINDS)}"
+    return None
+
+
+def _wrong_person(row: dict[str, Any]) -> str | None:
+    person, private = row.get("person"), row.get("private", False)
+    if person is not None and not is_person(person):
+        return f"has {person!r:.60} for person, expected a name such as ana"
+    if type(private) is not bool or (private and person is None):
+        return f"has {private!r:.60} for private, expected true with a person, or false"
     return None
 
 

@@ -52,6 +52,7 @@ def brief(
     """
     if budget is not None and budget < 0:
         raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
+    ctx = ctx.for_prompts()
     with ctx.read() as tx:
         if session is not None and (given := tx.receipts.brief_of(session)) is not None:
             return _again(given)
@@ -61,7 +62,7 @@ def brief(
     with without_receipt(ctx.space), ctx.write(urgent=True) as tx:
         now = ctx.now()
         if session is not None:
-            engine.sessions.known_session(tx, Source(session=session), now)
+            engine.sessions.known_session(tx, Source(session=session, person=ctx.person), now)
             if (given := tx.receipts.brief_of(session)) is not None:
                 return _again(given)
         engine.tend.decay(tx, ctx, now)
@@ -140,6 +141,7 @@ def _block(
         superseded=superseded_by(tx, [memory.id for memory in memories]) if layout == "by-subject" else None,
         reworded=_reworded(memories, tx, ctx),
         among=total,
+        person=ctx.person,
     )
 
 
@@ -217,6 +219,7 @@ def delta(session: str, *, ctx: SpaceContext, project: str | None = None, budget
 
     Each is given once. A session without a brief has no delta.
     """
+    ctx = ctx.for_prompts()
     with ctx.read() as tx:
         block = _delta_block(session, project, budget, tx, ctx)
     if block.included:
@@ -230,7 +233,9 @@ def delta(session: str, *, ctx: SpaceContext, project: str | None = None, budget
 def _delta_block(session: str, project: str | None, budget: int, tx: Transaction, ctx: SpaceContext) -> Block:
     found = _new(session, project, tx, ctx)
     reworded = _reworded(found, tx, ctx)
-    return render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)
+    return render(
+        found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded, person=ctx.person
+    )
 
 
 def _new(session: str, project: str | None, tx: Transaction, ctx: SpaceContext) -> list[Memory]:

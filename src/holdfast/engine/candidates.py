@@ -128,6 +128,8 @@ def known_word_by_word(draft: Draft, tx: Transaction) -> Memory | None:
 
 def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:
     assert draft.category is not None
+    if draft.private:  # of deleted private memories there are no texts
+        return
     new = statement_of(draft)
     found = tx.tombstones.worded(draft.category, draft.subject, _CANDIDATES)
     found += tx.tombstones.latest(2 * _CANDIDATES) if across else []

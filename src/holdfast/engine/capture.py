@@ -212,8 +212,9 @@ def _withdrawn(place: int, spoken: Sequence[Message], session: Session, ctx: Spa
         return []
     if ctx.profile.policy.removal == "permanent":
         return []
+    ctx = ctx.among(None)
     found = retracted(news_of(spoken, place), session.project, ctx) or _of_message_before(place, spoken, ctx)
-    source = Source(origin="user", session=session.id, message=message.id)
+    source = Source(origin="user", session=session.id, message=message.id, person=session.person)
     return [
         forget(memory.id, ctx=ctx, source=source).memory for memory in found if memory.source.origin in _SAID
     ]

@@ -57,7 +57,7 @@ def add_all(tx: Transaction, ctx: SpaceContext, drafts: Sequence[Draft], *, now:
     memories = [_settled(draft, ctx, now, None) for draft in drafts]
     for _ in range(_TRIES):
         first = {memory.id: place for place, memory in reversed(list(enumerate(memories)))}
-        taken = {memory.id for memory in tx.memories.many(list(first))}
+        taken = {memory.id for memory in tx.all_memories.many(list(first))}
         if not taken and len(first) == len(memories):
             break
         memories = [

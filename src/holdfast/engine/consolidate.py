@@ -22,7 +22,7 @@ from holdfast.domain.terms import shared
 from holdfast.engine import changes
 from holdfast.engine.candidates import FEW, sharing_rare_words, statement_of
 from holdfast.engine.find import memory_pages
-from holdfast.engine.forget import bury
+from holdfast.engine.forget import bury, conceal
 from holdfast.engine.intake import sanitize
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
@@ -291,4 +291,6 @@ def _settle(
     """Closes a decided proposal; its text lives on in the memories."""
     tx.journal.write(action, source=source, now=now, before=waiting)
     tx.memories.remove(waiting.id)
+    if waiting.private:
+        conceal(tx, waiting.id)
     return replace(waiting, state="forgotten", waiting_for=None)

@@ -12,7 +12,7 @@ from holdfast.domain.history import Receipt
 from holdfast.domain.memory import Source
 from holdfast.domain.query import Filter
 from holdfast.domain.ranking import FRESH, PROMPT_FLOOR, Hit, MemoryHit, owner, receipt_items
-from holdfast.domain.render import HitBlock, render_hits
+from holdfast.domain.render import HitBlock, is_anothers, render_hits
 from holdfast.domain.terms import says_something
 from holdfast.domain.text import clean
 from holdfast.engine.intake import checked_role, safe
@@ -96,6 +96,7 @@ def context(
     for name, value in (("budget", budget), ("limit", limit)):
         if value < 0:
             raise Invalid(f"{name} must be 0 or more, not {value}", field=name)
+    ctx = ctx.for_prompts()
     texts = _texts(said, session, ctx)
     found = partial(_found, ctx=ctx, session=session, project=project, budget=budget, limit=limit)
     made = Context()
@@ -137,8 +138,15 @@ def rendered(
     leading = tx.links.superseding([each.id for each in memories]) if memories else []
     dated = {link.from_id for link in leading}
     dated |= {each.id for each in memories if ranking.now - each.updated_at > FRESH}
+    others = {each.id for each in memories if is_anothers(each, ctx.profile, ctx.person)}
     return render_hits(
-        hits, wanted=ranking.terms, budget=budget, most=limit, dated=dated, estimate=ctx.estimate
+        hits,
+        wanted=ranking.terms,
+        budget=budget,
+        most=limit,
+        dated=dated,
+        others=others,
+        estimate=ctx.estimate,
     )
 
 
@@ -228,7 +236,7 @@ def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], ctx: Spa
             [hit.memory.id for hit in made.hits if isinstance(hit, MemoryHit)], receipt.created_at
         )
         if receipt.session is not None:
-            known_session(tx, Source(session=receipt.session), receipt.created_at)
+            known_session(tx, Source(session=receipt.session, person=ctx.person), receipt.created_at)
             tx.receipts.add(receipt)
     return made
 

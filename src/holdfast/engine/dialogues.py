@@ -115,7 +115,7 @@ def _answered(dialogue: Dialogue, session_id: str, answer: Turn, ctx: SpaceConte
     if dialogue.session is not None or dialogue.first_reply is not None:
         return
     with ctx.write() as tx:
-        _note(tx, _reply_key(tx, dialogue.opening, mark(answer)), session_id, ctx)
+        _note(tx, _reply_key(tx, _opening(dialogue, ctx), mark(answer)), session_id, ctx)
         _note(tx, _answered_key(tx, session_id), session_id, ctx)
 
 
@@ -129,15 +129,16 @@ def _session(dialogue: Dialogue, ctx: SpaceContext) -> Session:
         if found is not None:
             return found
         session = Session(
-            id=checked_id(dialogue.session or f"{_beginning(tx, dialogue.opening)}{ctx.new_id()}"),
+            id=checked_id(dialogue.session or f"{_beginning(tx, _opening(dialogue, ctx))}{ctx.new_id()}"),
             space=ctx.space,
             client=safe_or_none(dialogue.client),
             project=safe_or_none(dialogue.project),
+            person=ctx.person,
             started_at=ctx.now(),
         )
         tx.sessions.save(session)
         if dialogue.session is None and dialogue.first_reply is not None:
-            _note(tx, _reply_key(tx, dialogue.opening, dialogue.first_reply), session.id, ctx)
+            _note(tx, _reply_key(tx, _opening(dialogue, ctx), dialogue.first_reply), session.id, ctx)
             _note(tx, _answered_key(tx, session.id), session.id, ctx)
     return session
 
@@ -147,10 +148,10 @@ def _known(dialogue: Dialogue, tx: Transaction, ctx: SpaceContext) -> Session | 
     if dialogue.session is not None:
         return tx.sessions.get(checked_id(dialogue.session))
     if dialogue.first_reply is not None:
-        noted = tx.calls.get(_reply_key(tx, dialogue.opening, dialogue.first_reply))
+        noted = tx.calls.get(_reply_key(tx, _opening(dialogue, ctx), dialogue.first_reply))
         if noted is not None:
             return tx.sessions.get(str(noted[1]["session"]))
-    latest = tx.sessions.latest_named(_beginning(tx, dialogue.opening))
+    latest = tx.sessions.latest_named(_beginning(tx, _opening(dialogue, ctx)))
     # If it was answered, its answer differs from this one's: it is another conversation.
     if latest is None or tx.calls.get(_answered_key(tx, latest.id)) is not None:
         return None
@@ -178,6 +179,11 @@ def _given(
 
 def _said(turn: Turn, name: str | None = None) -> NewMessage:
     return NewMessage(role=turn.role, content=turn.text, speaker=turn.speaker, message_id=name)
+
+
+def _opening(dialogue: Dialogue, ctx: SpaceContext) -> str:
+    """The first words of a conversation: those of two people are two conversations."""
+    return dialogue.opening if ctx.person is None else f"{ctx.person}\0{dialogue.opening}"
 
 
 def _beginning(tx: Transaction, opening: str) -> str:

@@ -16,14 +16,14 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-class Reader(Protocol):
+class SpaceReader(Protocol):
     """The memories of one space, as somebody reads them."""
 
     _ctx: SpaceContext
     _session: str | None
 
 
-ReaderT = TypeVar("ReaderT", bound=Reader)
+ReaderT = TypeVar("ReaderT", bound=SpaceReader)
 Method = Callable[Concatenate[ReaderT, Given], Result]
 
 

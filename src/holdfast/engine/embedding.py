@@ -132,7 +132,7 @@ def embed_again(
 def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memory | Message]:
     """Those of the ids that still exist and may be searched."""
     if kind == "memories":
-        return [memory for memory in tx.memories.many(ids) if memory.active]
+        return [memory for memory in tx.all_memories.many(ids) if memory.active]
     return [message for message in tx.sessions.messages_by_id(ids) if message.findable]
 
 

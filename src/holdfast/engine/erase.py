@@ -101,7 +101,7 @@ def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> No
     for content in trace.texts:
         tx.tombstones.add(
             Tombstone(
-                hash=text_hash(content, tx.space.key),
+                hash=text_hash(content, tx.space.key, trace.memory.private_to if trace.memory else None),
                 reason="erased",
                 memory=trace.id,
                 category=None,

@@ -38,7 +38,7 @@ def record_event(
         created_at=ctx.now(),
     )
     with ctx.write() as tx:
-        known_session(tx, Source(session=session), event.created_at)
+        known_session(tx, Source(session=session, person=ctx.person), event.created_at)
         tx.events.add(event)
     return event
 
@@ -109,7 +109,7 @@ def record_attempt(
         created_at=ctx.now(),
     )
     with ctx.write() as tx:
-        known_session(tx, Source(session=session), attempt.created_at)
+        known_session(tx, Source(session=session, person=ctx.person), attempt.created_at)
         tx.cooldowns.add(attempt)
     return attempt
 

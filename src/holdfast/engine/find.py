@@ -65,8 +65,8 @@ def find(
     """
     if (limit is not None and limit < 0) or not 0 <= offset <= _FARTHEST:
         raise Invalid("limit and offset must be 0 or more, and not too large", field="limit")
-    texts = (where.category, where.subject, where.project, where.session, where.text, *where.tags)
-    if any(text is not None and "\0" in text for text in texts):
+    labels = (where.category, where.subject, where.project, where.session, where.person)
+    if any(text is not None and "\0" in text for text in (*labels, where.text, *where.tags)):
         raise Invalid("a filter contains a NUL character", field="filter")
     limit = MOST if limit is None else min(limit, MOST)
     with ctx.read() as tx:
@@ -93,7 +93,7 @@ def _sought(where: Filter, tx: Transaction) -> tuple[list[str] | None, bool]:
 
     One scan then gives both the page and the total. Of very many, the first are found soon in any order.
     """
-    if not (where.text or where.tags or where.origin):
+    if not (where.text or where.tags or where.origin or where.person):
         return None, False
     found = tx.memories.matching(where, MOST + 1)
     return (found, False) if len(found) <= MOST else (None, True)

@@ -48,6 +48,8 @@ def forgotten(
         tx.memories.remove(known.id)
         rewordings.seek(tx, known.id, now)
         tx.journal.write("purged", source=source, now=now, before=known)
+        if known.private:
+            conceal(tx, known.id)
         return Forgotten(known, restorable=False)
     changes.change(tx, known, replace(known, state="forgotten"), "forgotten", source=source, now=now)
     return Forgotten(known, restorable=True)
@@ -60,7 +62,8 @@ def restore(memory_id: str, *, ctx: SpaceContext, source: Source) -> Memory:
     """
     with ctx.write() as tx:
         now = ctx.now()
-        if tx.memories.get(memory_id) is None and tx.tombstones.of(memory_id):
+        gone = [one for one in tx.tombstones.of(memory_id) if one.content or one.reason == "erased"]
+        if gone and tx.all_memories.get(memory_id) is None:
             raise NotFound(f"memory {memory_id} was deleted permanently and can't be restored")
         known = existing(tx, memory_id, forgotten=True)
         if archived(known, ctx.profile):
@@ -88,7 +91,7 @@ def restored(known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Sourc
 def unbury(tx: Transaction, memory: Memory) -> None:
     """Removes the tombstones of all texts of the memory, also those made for another memory."""
     for content in _wordings(tx, memory):
-        tx.tombstones.lift(text_hash(content, tx.space.key))
+        tx.tombstones.lift(text_hash(content, tx.space.key, memory.private_to))
 
 
 def bury(
@@ -99,21 +102,31 @@ def bury(
     *,
     but: Collection[str] = (),
 ) -> None:
-    """Adds tombstones for all texts that the memory has had, except those that the memory `but` has."""
+    """Adds tombstones for all texts that the memory has had, except those that the memory `but` has.
+
+    Of a private one only hashes are kept: other drafts are compared with the texts of tombstones.
+    """
+    shown = not memory.private
     for content in _wordings(tx, memory):
         if content in but:
             continue
         tx.tombstones.add(
             Tombstone(
-                hash=text_hash(content, tx.space.key),
+                hash=text_hash(content, tx.space.key, memory.private_to),
                 reason=reason,
                 memory=memory.id,
-                category=memory.category,
-                subject=memory.subject,
-                content=content,
+                category=memory.category if shown else None,
+                subject=memory.subject if shown else None,
+                content=content if shown else None,
                 created_at=now,
             )
         )
+
+
+def conceal(tx: Transaction, memory_id: str) -> None:
+    """Removes what is left of a private memory beside its row, which no longer says whose it was."""
+    tx.receipts.strike(memory_id)
+    tx.journal.forget_text(memory_id)
 
 
 def _wordings(tx: Transaction, memory: Memory) -> list[str]:

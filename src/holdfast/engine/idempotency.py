@@ -16,7 +16,8 @@ _MOST = 200  # characters of a key
 
 def fingerprint(draft: Draft) -> str:
     """A hash of the draft that distinguishes a repeated call from another one with the same key."""
-    return hashlib.sha256(f"remember {draft!r}".encode()).hexdigest()
+    by = f" by {draft.source.person}, private: {draft.private}" if draft.source.person else ""
+    return hashlib.sha256(f"remember {draft!r}{by}".encode()).hexdigest()
 
 
 def once(

@@ -51,6 +51,7 @@ def import_drafts(
 
     Only two batches are in memory. A dry run yields all results at the end and changes nothing.
     """
+    ctx = ctx.among(None)
     tried: list[_Ready] = []
     for ready in _batches(iter(drafts), ctx, review):
         if dry_run:
@@ -98,10 +99,14 @@ def _stored(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Outcome | None:
 
 
 def _checked(draft: Draft, ctx: SpaceContext, review: bool) -> Draft | Refused:
+    if draft.private:  # they are compared with each other, and with what is shared
+        return Refused("an import is for all: remember what is private one by one")
     try:
         ready = sanitize(draft, ctx.profile)
     except Invalid as error:
         return Refused(str(error))
+    if ctx.person is not None:
+        ready = replace(ready, source=replace(ready.source, person=ctx.person))
     return replace(ready, doubtful="imported for review") if review else ready
 
 

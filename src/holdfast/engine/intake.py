@@ -30,6 +30,8 @@ def sanitize(draft: Draft, profile: Profile) -> Draft:
 
     Raises: Invalid and its kinds.
     """
+    if draft.private:
+        _check_private(draft, profile)
     profile.check_lengths(draft)
     content = safe(draft.content)
     if content.strip() in _ONLY_PRIVATE:
@@ -47,6 +49,20 @@ def sanitize(draft: Draft, profile: Profile) -> Draft:
     )
 
 
+def _check_private(draft: Draft, profile: Profile) -> None:
+    if draft.source.person is None:
+        raise Invalid(
+            "private needs to know whose memory it is: use a token that was created with --person, "
+            "or set HOLDFAST_PERSON",
+            field="private",
+        )
+    if profile.policy.subject_is_key:
+        raise Invalid(
+            f"memories of profile {profile.name} are files, which all see: use a space with another profile",
+            field="private",
+        )
+
+
 def safe(text: str) -> str:
     """The text without secrets. It is cleaned first, because hidden characters inside a key would hide it."""
     return redact(clean(text)).text
@@ -56,9 +72,13 @@ def safe_or_none(text: str | None) -> str | None:
     return None if text is None else safe(text)
 
 
-def text_hash(content: str, key: str) -> str:
-    """A keyed hash of an erased text: enough to recognise it, not to restore it."""
-    return hmac.new(bytes.fromhex(key), normal_form(content).encode(), hashlib.sha256).hexdigest()
+def text_hash(content: str, key: str, private_to: str | None = None) -> str:
+    """A keyed hash of an erased text: enough to recognise it, not to restore it.
+
+    What was private to a person is recognised in what is private to that person alone.
+    """
+    said = normal_form(content) if private_to is None else f"{private_to}\0{normal_form(content)}"
+    return hmac.new(bytes.fromhex(key), said.encode(), hashlib.sha256).hexdigest()
 
 
 def checked_role(role: str) -> str:

@@ -69,7 +69,7 @@ def _not_compared(entry: Entry, ctx: SpaceContext) -> list[Candidate]:
     return [
         Candidate("known", each, statement_of(each), new, 0.0)
         for each in found
-        if each.active and each is not memory
+        if each.active and each is not memory and each.private_to == memory.private_to
     ]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar,
 
 from holdfast import engine
 from holdfast.app import wiring
-from holdfast.domain.access import EVERYTHING, Grant, needs
+from holdfast.domain.access import EVERYTHING, Grant, checked_person, needs
 from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
 from holdfast.domain.memory import Draft, Origin, Revision, Source
 from holdfast.domain.query import EVERY_SESSION, Filter, Query, SessionFilter
@@ -162,6 +162,7 @@ class Memories:
                 embedder=embedder or wiring.open_embedder(settings.embedder),
                 budget=settings.budget,
                 language_models=wiring.open_language_models(settings),
+                person=settings.person,
             )
         except HoldfastError:
             store.close()
@@ -181,10 +182,12 @@ class Memories:
         budget: int | None = None,
         language_models: LanguageModels | None = None,
         waits: bool = True,
+        person: str | None = None,
     ) -> Memories:
         """The memories of `space` in an open store; without an embedder, recall goes by words.
 
-        Without `language_models` only the `builtin_model` captures. `waits=False` is for a process that calls
+        Without `language_models` only the `builtin_model` captures. What is written says that `person` wrote
+        it. `waits=False` is for a process that calls
         `embed` in the background: its queries don't wait for missing vectors.
         """
         ctx = wiring.context_for(
@@ -199,16 +202,26 @@ class Memories:
             language_models=language_models,
             waits=waits,
         )
-        return cls(ctx)
+        return cls(replace(ctx, person=checked_person(person)))
 
     def speaking_as(
-        self, origin: Origin, *, session: str | None = None, project: str | None = None
+        self,
+        origin: Origin,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        person: str | None = None,
     ) -> Memories:
         """The same memories for another speaker: an assistant in a session, a tool, an import.
 
         Where no project is named, `project` is meant; what holds everywhere is still kept for all.
+        `person` is who speaks, for a program that holds the database; a token says whose it is.
         """
-        return Memories(self._ctx, origin=origin, session=session, project=project, grant=self._grant)
+        ctx = self._ctx
+        if person is not None:
+            self._grant.require_person(checked_person(person))
+            ctx = replace(ctx, person=person)
+        return Memories(ctx, origin=origin, session=session, project=project, grant=self._grant)
 
     def granted(self, grant: Grant) -> Memories:
         """The same memories for whoever holds `grant`: each verb asks for its scope.
@@ -216,7 +229,8 @@ class Memories:
         Raises: NotFound, for a space that the grant does not reach; it looks like one that is not there.
         """
         grant.require_space(self.space)
-        ctx = replace(self._ctx, token=grant.token, quota=grant.quota)
+        person = grant.person if grant.token is not None else self._ctx.person
+        ctx = replace(self._ctx, token=grant.token, quota=grant.quota, person=person, reader=grant.reader)
         return Memories(ctx, origin=self._origin, session=self._session, project=self._project, grant=grant)
 
     def _from_replica(self) -> Memories:
@@ -234,6 +248,11 @@ class Memories:
     def origin(self) -> Origin:
         """Whose word a call counts as."""
         return self._origin
+
+    @property
+    def person(self) -> str | None:
+        """Who writes, if that is known."""
+        return self._ctx.person
 
     @property
     def profile(self) -> Profile:
@@ -262,6 +281,11 @@ class Memories:
         self.close()
 
     @property
+    def _in_files(self) -> SpaceContext:
+        """The context for memories as files, which are shared."""
+        return self._synced.among(None)
+
+    @property
     def _synced(self) -> SpaceContext:
         """The context, once what was done by hand in a bound directory is taken over."""
         if self._ctx.arrive is not None:
@@ -269,7 +293,7 @@ class Memories:
         return self._ctx
 
     def _source(self, message: str | None = None) -> Source:
-        return Source(origin=self._origin, session=self._session, message=message)
+        return Source(origin=self._origin, session=self._session, message=message, person=self._ctx.person)
 
     def _query(self, text: str, fields: QueryFields) -> Query:
         query = Query(text=text, session=self._session, **fields)
@@ -912,7 +936,7 @@ class Memories:
         """The memories as files, by path."""
         from holdfast.files import verbs
 
-        return verbs.listed(ctx=self._synced)
+        return verbs.listed(ctx=self._in_files)
 
     @reads
     @shows
@@ -920,7 +944,7 @@ class Memories:
         """One file: its whole text, and the memory behind it."""
         from holdfast.files import verbs
 
-        return verbs.read(path, ctx=self._synced)
+        return verbs.read(path, ctx=self._in_files)
 
     @reads
     @shows
@@ -928,7 +952,7 @@ class Memories:
         """The index of all files, as MEMORY.md has it."""
         from holdfast.files import verbs
 
-        return verbs.index(ctx=self._synced)
+        return verbs.index(ctx=self._in_files)
 
     @needs("write")
     def write_file(
@@ -945,7 +969,7 @@ class Memories:
         from holdfast.files import verbs
 
         return verbs.write(
-            path, content, ctx=self._synced, source=self._source(), name=name, description=description,
+            path, content, ctx=self._in_files, source=self._source(), name=name, description=description,
             category=type, expect=expect,
             project=None if self.profile.holds_everywhere(type) else self._project,
         )  # fmt: skip
@@ -956,7 +980,13 @@ class Memories:
         from holdfast.files import verbs
 
         return verbs.put(
-            path, text, ctx=self._synced, source=self._source(), new=new, expect=expect, project=self._project
+            path,
+            text,
+            ctx=self._in_files,
+            source=self._source(),
+            new=new,
+            expect=expect,
+            project=self._project,
         )
 
     @needs("write")
@@ -964,14 +994,14 @@ class Memories:
         """Moves a file, or a folder with all in it; answers what is where now."""
         from holdfast.files import verbs
 
-        return verbs.rename(old, new, ctx=self._synced, source=self._source())
+        return verbs.rename(old, new, ctx=self._in_files, source=self._source())
 
     @needs("write")
     def delete_file(self, path: str) -> list[str]:
         """Deletes a file, or a folder with all in it; what they said is forgotten softly."""
         from holdfast.files import verbs
 
-        return verbs.delete(path, ctx=self._synced, source=self._source())
+        return verbs.delete(path, ctx=self._in_files, source=self._source())
 
     @needs("read")
     def directory(self) -> DirectoryState | None:

@@ -14,6 +14,7 @@ from holdfast.domain.merge import SYNCED, merged
 from holdfast.engine import rewordings
 from holdfast.engine.archive import Archive
 from holdfast.engine.erase import silence
+from holdfast.engine.forget import conceal
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import CAPTURE, forget_answers
@@ -140,6 +141,8 @@ class _Changes:
             self._tx.words.drop(memory_id)
             self._tx.memories.remove(memory_id)
             rewordings.seek(self._tx, memory_id, self._now)
+            if self._before[memory_id].get("private"):
+                conceal(self._tx, memory_id)
         for memory_id in erased:
             self._tx.calls.strike(memory_id)
             self._tx.files.strike(memory_id)

@@ -246,7 +246,7 @@ def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | N
 
 def find_tombstone(draft: Draft, tx: Transaction, around: JudgedCandidates) -> Tombstone | None:
     """The tombstone that forbids the draft: of the same text, or of a rewording whose text is kept."""
-    exact = tx.tombstones.get(text_hash(draft.content, tx.space.key))
+    exact = tx.tombstones.get(text_hash(draft.content, tx.space.key, draft.private_to))
     if exact is not None:
         return exact
     for each in around.of("deleted"):

@@ -48,7 +48,7 @@ def take_off(message_ids: Collection[str], tx: Transaction, ctx: SpaceContext, n
     tx.message_vectors.drop(message_ids)
     forget_answers(tx, message_ids)
     cited = {each.memory for each in tx.citations.of_messages(message_ids)}
-    for memory in tx.memories.many(sorted(cited)):
+    for memory in tx.all_memories.many(sorted(cited)):
         own = memory.source.message in message_ids and memory.source.origin in ("user", "assistant")
         if own and memory.state != "forgotten":
             source = Source(origin="user", session=memory.source.session)

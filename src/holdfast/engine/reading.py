@@ -225,7 +225,7 @@ def _draft(fact: Mapping[str, Any], session: Session, profile: Profile) -> Draft
         project=captured_project(fact["text"], fact["category"], session.project, profile),
         importance=fact["importance"],
         tags=tuple(fact["tags"]),
-        source=Source(origin="assistant", session=session.id, message=fact["message"]),
+        source=Source(origin="assistant", session=session.id, message=fact["message"], person=session.person),
     )
 
 
@@ -234,6 +234,7 @@ def related(chunk: Chunk, session: Session, *, ctx: SpaceContext) -> list[Memory
     spoken = [own_voice(message.content or "") for message in chunk.new if message.role == PERSON]
     text = "\n".join(spoken)[-_ASKED:] or own_voice(chunk.new[-1].content or "")[-_ASKED:]
     where = Filter(project=session.project, other_projects=False)
+    ctx = ctx.among(None)  # what is read becomes shared memories
     [asked] = query_prepare.ask([text], ctx=ctx, asked_at=ctx.now(), messages=False)
     with ctx.read() as tx:
         near = [found.memory for found in search(asked, where, tx, MOST)]

@@ -283,7 +283,7 @@ def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> 
         tx.memories.touch(memories, now)
         if session is None:
             return
-        engine.sessions.known_session(tx, Source(session=session), now)
+        engine.sessions.known_session(tx, Source(session=session, person=ctx.person), now)
         tx.receipts.add(
             Receipt(
                 id=ctx.new_id(),

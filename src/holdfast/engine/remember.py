@@ -65,7 +65,9 @@ def remember(
     Raises: Invalid and its kinds; Conflict, if `key` was used for something else.
     """
     draft = sanitize(draft, ctx.profile)
-    seen = look(draft, ctx, extra=saved_by_tools(draft, ctx) if captured else ())
+    saved = saved_by_tools(draft, ctx) if captured else ()
+    ctx = ctx.among(draft.private_to)  # there is nothing but what the same people see
+    seen = look(draft, ctx, extra=saved)
     held, replaced = corrected(draft, news, seen.meaning, ctx) if news is not None else (draft, ())
     words = (*((told,) if told is not None else judged(draft, seen, ctx=ctx)), *replaced)
     draft = held
@@ -149,6 +151,8 @@ def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: dateti
     """The outcome of a captured draft that a tool saved before: only its wording is kept."""
     if isinstance(saved, Tombstone):
         return refused(saved, tx)
+    if saved.private:  # the captured draft would be shared
+        return Refused("a tool stored this in the same turn")
     keep_wording(saved, draft, tx, now)
     if saved.state == "waiting":
         return Waiting(saved, saved.waiting_for or "")

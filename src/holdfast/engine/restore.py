@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.domain.memory import Draft
+from holdfast.domain.access import ALL_MEMORIES
+from holdfast.domain.memory import Draft, Source
 from holdfast.engine.archive import Archive
 from holdfast.engine.archive_rows import wrong_memory
 from holdfast.engine.intake import text_hash
@@ -54,6 +55,8 @@ def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) 
     Raises: Conflict, if the space has another profile.
     """
     merging: MergeResult | None = None
+    _refuse_hidden(archive, ctx)
+    ctx = replace(ctx, reader=ALL_MEMORIES)  # a merge of some of the memories would lose the others
     with suppress(_DryRun), ctx.write() as tx:
         if tx.journal.last() == tx.sessions.count() == 0:
             done = take_rows(archive, tx, ctx.judge)
@@ -66,6 +69,19 @@ def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) 
     if merging is not None and merging.erased and not dry_run:
         ctx.store.scrub(merging.texts, merging.erased, ctx.space, merging.silenced)
     return done
+
+
+def _refuse_hidden(archive: Archive, ctx: SpaceContext) -> None:
+    """Raises: Conflict, if the archive would change memories that the caller does not see."""
+    rows = [row.get("id") for row in archive.rows.get("memories", ())]
+    rows += [row.get("memory_id") for row in archive.rows.get("journal", ())]
+    named = {one for one in rows if isinstance(one, str)}
+    with ctx.read() as tx:
+        if len(tx.memories.many(list(named))) < len(tx.all_memories.many(list(named))):
+            raise Conflict(
+                "the archive names memories that this token can't change: nothing was imported",
+                command="import it with the command line on the database",
+            )
 
 
 def _report(archive: Archive, merging: MergeResult, tx: Transaction) -> Imported:
@@ -159,4 +175,11 @@ def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:
 
 
 def _drafted(row: dict[str, Any]) -> Draft:
-    return Draft(content=row["content"], category=row["category"], subject=row["subject"])
+    source = Source(person=row.get("person"))
+    return Draft(
+        content=row["content"],
+        category=row["category"],
+        subject=row["subject"],
+        source=source,
+        private=row.get("private", False),
+    )

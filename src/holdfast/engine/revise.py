@@ -11,6 +11,7 @@ from holdfast.domain.subjects import same_subject
 from holdfast.engine import changes
 from holdfast.engine.admission import propose, protected
 from holdfast.engine.candidates import looks_across
+from holdfast.engine.consolidate import keep_apart, proposals_about
 from holdfast.engine.intake import sanitize
 from holdfast.engine.neighbours import find_tombstone, look_at_deleted
 from holdfast.engine.ports import Transaction
@@ -78,6 +79,7 @@ def revised(
     _refuse_buried(draft, known, tx, ctx)
     if (draft.subject, draft.project) != (known.subject, known.project):
         refuse_taken_name(draft, known.id, tx, ctx)
+    _check_privacy(draft, known, source, ctx)
     after = _applied(known, draft, revision, ctx.profile, now)
     if replace(after, updated_at=known.updated_at) == known:
         return Revised(known, known)  # nothing changes
@@ -85,6 +87,8 @@ def revised(
         return propose(known, draft, tx, ctx, now)
     if source.origin in PEOPLE:
         after = after.confirmed(now)
+    if after.private != known.private:
+        _part(known, tx, source, now)
     changes.change(tx, known, after, "revised", source=source, now=now)
     return Revised(after, known)
 
@@ -111,11 +115,31 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
         tags=_tags(known, revision),
         confidence=known.confidence if revision.confidence is None else revision.confidence,
         importance=known.importance if revision.importance is None else revision.importance,
-        source=source,
+        source=replace(source, person=known.source.person) if known.private else source,
+        private=known.private if revision.private is None else revision.private,
     )
     ready = sanitize(draft, profile)
     # A category of other rules stays.
     return ready if revision.subject is not None else replace(ready, subject=known.subject)
+
+
+def _check_privacy(draft: Draft, known: Memory, source: Source, ctx: SpaceContext) -> None:
+    """Only who wrote a memory may make it private."""
+    if draft.private and not known.private and known.source.person != source.person:
+        raise Invalid(
+            f"memory {known.id} was not written by {source.person}: only its writer can make it private",
+            field="private",
+        )
+
+
+def _part(memory: Memory, tx: Transaction, source: Source, now: datetime) -> None:
+    """Ends what ties a memory to those that other people see than will see it."""
+    for proposal in proposals_about(memory.id, tx):
+        keep_apart(proposal, tx, source, now)
+    for link in tx.links.of(memory.id):
+        tx.links.remove(link.from_id, link.to_id, link.kind)
+    tx.files.strike(memory.id)
+    tx.calls.strike(memory.id)
 
 
 def _tags(known: Memory, revision: Revision) -> tuple[str, ...]:
@@ -138,7 +162,7 @@ def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, ctx: SpaceConte
 def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, now: datetime) -> Memory:
     assert draft.confidence is not None
     pinned = known.pinned if revision.pinned is None else revision.pinned
-    after = replace(known.as_in(draft, now), pinned=pinned, updated_at=now)
+    after = replace(known.as_in(draft, now), pinned=pinned, private=draft.private, updated_at=now)
     # A new wording doesn't change the confidence, even of an inactive memory.
     return believed(after, draft.confidence, profile.policy) if revision.confidence is not None else after
 

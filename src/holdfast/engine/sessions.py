@@ -107,6 +107,7 @@ def open_session(
         id=checked_id(session_id if session_id is not None else ctx.new_id()),
         space=ctx.space,
         tier=checked_tier(tier),
+        person=ctx.person,
         started_at=now,
         **safe_fields(fields),
     )
@@ -221,7 +222,7 @@ def _kept(
     words: Mapping[str, Sequence[str]],
     ctx: SpaceContext,
 ) -> list[Message]:
-    known_session(tx, Source(session=session_id), ctx.now())
+    known_session(tx, Source(session=session_id, person=ctx.person), ctx.now())
     known = {message.id for message in tx.sessions.messages_by_id([message.id for message in messages])}
     new: dict[str, Message] = {}
     for message in messages:
@@ -276,7 +277,11 @@ def known_session(tx: Transaction, source: Source, now: datetime) -> Source:
     session = tx.sessions.get(checked_id(source.session))
     if session is None:
         session = Session(
-            id=source.session, space=tx.space.name, tier=checked_tier(source.tier), started_at=now
+            id=source.session,
+            space=tx.space.name,
+            tier=checked_tier(source.tier),
+            person=source.person,
+            started_at=now,
         )
         tx.sessions.save(session)
     return replace(source, tier=source.tier if source.tier is not None else session.tier)

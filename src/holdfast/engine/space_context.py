@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Draft, Memory, Session
 from holdfast.domain.profile import Profile
@@ -84,14 +85,24 @@ class SpaceContext:
     language_models: LanguageModels | None = None  # None: capture by the built-in finder alone
     token: str | None = None  # the id of the token that calls
     quota: Quota = NO_QUOTA  # of that token
+    person: str | None = None  # who calls: what is written says so
+    reader: Reader = ALL_MEMORIES  # which memories there are for the caller
 
     def now(self) -> datetime:
         return self.clock()
 
+    def among(self, person: str | None) -> "SpaceContext":
+        """The same, where there are only memories that are private to `person`, or only shared ones."""
+        return replace(self, reader=Reader.of_private(person))
+
+    def for_prompts(self) -> "SpaceContext":
+        """The same without what is private to another person, whoever asks."""
+        return replace(self, reader=Reader(self.person)) if self.reader.everybody else self
+
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """A read transaction: the space as of one moment."""
-        with self.store.read(self.space, replica=self.from_replica) as tx:
+        with self.store.read(self.space, replica=self.from_replica, reader=self.reader) as tx:
             _THREAD.logs = tx.space.access_log
             yield tx
 
@@ -101,7 +112,7 @@ class SpaceContext:
 
         Raises: QuotaExceeded.
         """
-        with self.store.write(self.space, urgent=urgent) as tx:
+        with self.store.write(self.space, urgent=urgent, reader=self.reader) as tx:
             _THREAD.logs = tx.space.access_log
             yield tx
             charge(tx, self.token, self.quota)

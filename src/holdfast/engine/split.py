@@ -13,6 +13,7 @@ from holdfast.domain.memory import Draft, Memory, Repetition, Session, Source
 from holdfast.domain.query import UPKEEP
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
+from holdfast.engine.forget import conceal
 from holdfast.engine.intake import sanitize, text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, existing
@@ -41,8 +42,8 @@ def split(memory_id: str, number: int, *, ctx: SpaceContext, source: Source) -> 
         now = ctx.now()
         known = existing(tx, memory_id)
         wording = _chosen(known, number, tx)
-        draft = sanitize(_drafted(wording), ctx.profile)
-        if tx.tombstones.get(text_hash(draft.content, tx.space.key)) is not None:
+        draft = sanitize(_drafted(wording, known), ctx.profile)
+        if tx.tombstones.get(text_hash(draft.content, tx.space.key, draft.private_to)) is not None:
             raise Conflict("this wording was deleted before: it can't be split off")
         note = f"{_FROM}{known.id}"
         memory = changes.add(tx, ctx, draft, now=now, note=note, said_at=wording.created_at)
@@ -83,6 +84,8 @@ def unsplit(memory: Memory, original: str, tx: Transaction, source: Source, now:
     tx.words.drop(memory.id)
     tx.memories.remove(memory.id)
     tx.journal.write("undone", source=source, now=now, before=memory)
+    if memory.private:
+        conceal(tx, memory.id)
     return replace(memory, state="forgotten")
 
 
@@ -94,13 +97,15 @@ def _chosen(known: Memory, number: int, tx: Transaction) -> Repetition:
     return kept[number]
 
 
-def _drafted(wording: Repetition) -> Draft:
+def _drafted(wording: Repetition, known: Memory) -> Draft:
+    source = replace(wording.source, person=known.private_to) if known.private else wording.source
     return Draft(
         content=wording.content,
         category=wording.category,
         subject=wording.subject,
         project=wording.project,
-        source=wording.source,
+        source=source,
+        private=known.private,
     )
 
 

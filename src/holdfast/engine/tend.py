@@ -12,6 +12,7 @@ from itertools import chain, islice
 from typing import TypeVar
 
 from holdfast import engine
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.confidence import SETTLED, clock_doubt, decayed
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import UPKEEP, Filter
@@ -61,6 +62,15 @@ class Tended(_Faded):
         """What was archived, in the form of the preview."""
         return tuple(Due(memory, reason) for memory, reason in self.archived)
 
+    def seen_by(self, reader: Reader) -> "Tended":
+        """What a reader is told of it."""
+        return replace(
+            self,
+            decayed=tuple(each for each in self.decayed if reader.sees(each[0])),
+            archived=tuple(each for each in self.archived if reader.sees(each[0])),
+            proposed=tuple(filter(reader.sees, self.proposed)),
+        )
+
     def with_step(self, step: "Tended") -> "Tended":
         """The sum of this and one more step."""
         return replace(
@@ -103,6 +113,7 @@ def tend(
     done = Tended(())
     for step in upkeep(ctx=ctx, clock_is_right=clock_is_right):
         done = done.with_step(step)
+    ctx = replace(ctx, reader=ALL_MEMORIES)
     while rewordings.look_due(ctx=ctx):
         pass
     try:
@@ -120,8 +131,14 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
     """All of `tend` except the vectors, in small steps; each yields its changes.
 
     No transaction is open between steps, so the caller may stop or do more urgent work. The rest is found
-    again the next time.
+    again the next time. It is about all memories, and the caller is told of those that it sees.
     """
+    everything = replace(ctx, reader=ALL_MEMORIES)
+    for step in _steps(everything, clock_is_right=clock_is_right):
+        yield step.seen_by(ctx.reader)
+
+
+def _steps(ctx: SpaceContext, *, clock_is_right: bool) -> Iterator[Tended]:
     now = ctx.now()
     if ctx.profile.policy.decay_by > 0:
         yield from _fade_all(ctx, now, clock_is_right=clock_is_right)
@@ -163,7 +180,7 @@ def preview(*, ctx: SpaceContext) -> Preview:
     now = ctx.now()
     make_current(ctx)
     with ctx.read() as tx:
-        fading = tuple(_fading(tx, ctx, now))
+        fading = tuple(each for each in _fading(tx, ctx, now) if ctx.reader.sees(each[0]))
         doubt = doubt_about(tx, now) if fading else None
     fading = fading if doubt is None else ()
     gone = {before.id for before, after in fading if not after.active}

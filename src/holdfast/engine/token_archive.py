@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from holdfast.domain.access import SCOPES
+from holdfast.domain.access import SCOPES, is_person
 from holdfast.engine.archive_lines import FORMAT, is_time, line_of
 from holdfast.engine.ports import Store
 from holdfast.errors import Invalid
@@ -96,6 +96,8 @@ def _wrong(row: dict[str, Any]) -> str | None:
         return f"has {scopes!r} for scopes, expected some of {', '.join(SCOPES)}"
     if spaces is not None and not (isinstance(spaces, list) and all(isinstance(one, str) for one in spaces)):
         return f"has {row.get('spaces')!r} for spaces, expected a list of names or null"
+    if (person := row.get("person")) is not None and not is_person(person):
+        return f"has {person!r} for person, expected a name or null"
     for name, value in row.items():
         if name.endswith("_at") and value is not None and not is_time(value):
             return f"has {value!r} for {name}, expected a time"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from holdfast.domain.access import Grant
+from holdfast.domain.access import Grant, checked_person
 from holdfast.domain.space import NO_QUOTA, Quota, Token
 from holdfast.engine.events import one_line
 from holdfast.engine.ports import Clock, NewId, Store
@@ -45,13 +45,13 @@ def create_token(
     lifetime: timedelta | None = LIFETIME,
     max_requests: int | None = None,
     quota: Quota = NO_QUOTA,
+    person: str | None = None,
 ) -> IssuedToken:
     """Creates a token for some spaces or all; without a `lifetime` it never expires.
 
-    Raises: Invalid, for an unknown scope, a proxy token that is not for one space, or a metrics token that is
-    not for all; NotFound, for an unknown space.
+    Raises: Invalid, for a scope that is unknown or does not fit the spaces; NotFound, for an unknown space.
     """
-    grant = Grant.of(*scopes, spaces=tuple(dict.fromkeys(spaces)) if spaces is not None else None)
+    grant = Grant.of(*scopes, spaces=tuple(dict.fromkeys(spaces)) if spaces else spaces)
     if not scopes:
         raise Invalid("a token needs at least one scope", field="scope")
     if "proxy" in scopes and (grant.spaces is None or len(grant.spaces) != 1):
@@ -70,6 +70,7 @@ def create_token(
         expires_at=now + lifetime if lifetime is not None else None,
         max_requests=_checked_rate(max_requests),
         quota=checked(quota),
+        person=checked_person(person),
     )
     store.tokens.add(token)
     return IssuedToken(token, secret)
@@ -181,7 +182,9 @@ def grant_by_hash(token_hash: str, *, store: Store, now: datetime) -> Grant | No
         with suppress(Unavailable):  # only a record: a full disk must not prevent reading
             store.tokens.used(token.id, now)
     grant = Grant.of(*token.scopes, spaces=token.spaces, token=token.id)
-    return replace(grant, until=until, max_requests=token.max_requests, quota=token.quota)
+    return replace(
+        grant, until=until, max_requests=token.max_requests, quota=token.quota, person=token.person
+    )
 
 
 def _day(moment: datetime | None) -> str:

@@ -86,12 +86,12 @@ def _saved(draft: Draft, tx: Transaction) -> Iterator[_Saved]:
     began, ended = _turn(session, message, tx)
     here = tx.journal.saved_by("assistant", session, limit=_MOST)
     nowhere = tx.journal.saved_by("assistant", None, limit=_MOST, since=began, until=ended) if began else {}
-    known = {memory.id: memory for memory in tx.memories.many([*here, *nowhere])}
+    known = {memory.id: memory for memory in tx.all_memories.many([*here, *nowhere])}
     project = project_of(session, tx)
     for memory_id, at in (nowhere | here).items():
         in_turn = began is not None and began <= at and (ended is None or at <= ended)
         memory = known.get(memory_id)
-        if memory is None or memory.state == "forgotten":
+        if memory is None or (memory.state == "forgotten" and not memory.private):
             for tombstone in tx.tombstones.of(memory_id):
                 if tombstone.content:
                     yield _Saved(tombstone.content, tombstone.subject, tombstone, at, in_turn)

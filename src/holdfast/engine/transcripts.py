@@ -55,6 +55,7 @@ def take_session(
     told = Session(
         id=checked_id(session_id),
         space=ctx.space,
+        person=ctx.person,
         started_at=started_at or ctx.now(),
         ended_at=ended_at,
         **safe_fields(fields),

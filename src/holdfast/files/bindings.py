@@ -99,6 +99,7 @@ class Directories:
 
         Raises: NotFound, when none is bound here; Unavailable, TooLong.
         """
+        ctx = ctx.among(None)
         binding = self._binding(ctx.space)
         if binding is None:
             here = f"space {ctx.space!r} is not bound to a directory on this machine"
@@ -161,7 +162,7 @@ class Directories:
         binding = self._binding(ctx.space)
         if binding is not None and not self._busy():
             self._quietly(binding, lambda: self._arrive(ctx, binding))
-        with self._store.read(ctx.space) as tx:
+        with ctx.among(None).read() as tx:
             bound = tx.files.bound()
             if bound is None:
                 return None
@@ -191,6 +192,7 @@ class Directories:
     def _arrive(
         self, ctx: SpaceContext, binding: Binding, most: int | None = None, time_up: TimeUp = lambda: False
     ) -> SyncReport | None:
+        ctx = ctx.among(None)
         try:
             root = SafeDirectory(binding.path)
         except NotFound:

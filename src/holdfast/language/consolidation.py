@@ -54,7 +54,8 @@ class Proposal:
             tags=tuple(sorted({*self.kept.tags, *self.dropped.tags})),
             confidence=max(self.kept.confidence, self.dropped.confidence),
             importance=max(self.kept.importance, self.dropped.importance),
-            source=Source(origin=self.wording.source.origin),
+            source=Source(origin=self.wording.source.origin, person=self.wording.source.person),
+            private=self.kept.private,
         )
 
 
@@ -64,13 +65,16 @@ def pair_id(one: str, other: str) -> str:
 
 
 def may_be_one(one: Memory, other: Memory) -> bool:
-    """Whether two memories are worth comparing: in use, of one project, and not about different things."""
+    """Whether two memories are worth comparing: in use, of one project, for the same people, and not about
+    different things.
+    """
     subjects = {subject_key(memory.subject) for memory in (one, other) if memory.subject}
     return (
         one.id != other.id
         and one.active
         and other.active
         and one.project == other.project
+        and one.private_to == other.private_to
         and len(subjects) < 2
         and not (one.pinned and other.pinned)
     )

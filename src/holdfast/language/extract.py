@@ -142,6 +142,7 @@ def _draft(made: Extracted, messages: Sequence[Message], session: Session, profi
             origin="assistant" if found_out else "user",
             session=session.id,
             message=messages[-1].id,
+            person=session.person,
             taken_from=tuple((messages[-1 - back].id, words) for back, words in made.taken_from),
         ),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, Unavailable, no_space
 from holdfast.store import migrate, postgres, sqlite
@@ -130,25 +131,29 @@ class Database:
             self._file.check()
 
     @contextmanager
-    def read(self, space: str, *, replica: bool = False) -> Iterator[SpaceTransaction]:
-        """A consistent view of one space, from the `replica` if there is one that shows all of it.
+    def read(
+        self, space: str, *, replica: bool = False, reader: Reader = ALL_MEMORIES
+    ) -> Iterator[SpaceTransaction]:
+        """A consistent view of one space for `reader`, from the `replica` if one shows all of it.
 
         Raises: NotFound, Unavailable, ReplicaAway.
         """
         if replica and self.replica is not None:
             with self.replica.showing(space) as there:
                 if there is not None:
-                    yield self._in(space, there)
+                    yield self._in(space, there, reader)
                     return
         with self._troubles(), self.engine.connect() as connection:
             if self.path is None:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
                 self._enter(space, connection)
-                yield self._in(space, connection)
+                yield self._in(space, connection, reader)
 
     @contextmanager
-    def write(self, space: str, *, urgent: bool = False) -> Iterator[SpaceTransaction]:
+    def write(
+        self, space: str, *, urgent: bool = False, reader: Reader = ALL_MEMORIES
+    ) -> Iterator[SpaceTransaction]:
         """One writer in a space at a time; commits when the block ends, or changes nothing.
 
         Who is urgent passes other writers of this process. Raises: NotFound, Unavailable.
@@ -159,7 +164,7 @@ class Database:
                 with connection.begin():
                     self._enter(space, connection)
                     SpaceTable(connection).lock(space, counted=self.path is None)
-                    yield (transaction := self._in(space, connection))
+                    yield (transaction := self._in(space, connection, reader))
                     transaction.ranks.settle()
                     transaction.usage.settle()
             self.check()  # what was committed into a file without a name is not acknowledged
@@ -243,11 +248,11 @@ class Database:
         if self.path is None:
             postgres.enter(space, connection)
 
-    def _in(self, space: str, connection: Connection) -> SpaceTransaction:
+    def _in(self, space: str, connection: Connection, reader: Reader) -> SpaceTransaction:
         found = SpaceTable(connection).get(space)
         if found is None:
             raise no_space(space)
-        return SpaceTransaction(connection, found, self._caches)
+        return SpaceTransaction(connection, found, self._caches, reader)
 
     def _revision(self) -> str | None:
         """The schema that is there; none for a new database.

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Boolean, Column, ColumnElement, Connection, Integer, Table, func, select, update
 
+from holdfast.domain.access import Reader
 from holdfast.domain.memory import Memory, Message
 from holdfast.errors import Invalid
 from holdfast.store import schema
@@ -14,6 +15,7 @@ from holdfast.store.queries import WordIndex
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import SpaceRows, plain_row, stored_row
 from holdfast.store.sessions import SessionTable
+from holdfast.store.sql_filters import dumped
 from holdfast.store.types import JsonColumn, UtcTime, to_text
 from holdfast.store.usage import UsageTable, size
 
@@ -78,8 +80,9 @@ class TableDump(SpaceRows):
         words: WordIndex[Memory],
         message_words: WordIndex[Message],
         usage: UsageTable,
+        reader: Reader,
     ) -> None:
-        super().__init__(connection, space)
+        super().__init__(connection, space, reader)
         self._usage = usage
         self._ranks = ranks
         self._sessions = SessionTable(connection, space, usage)
@@ -93,7 +96,11 @@ class TableDump(SpaceRows):
         """Each row without its space and what is of this machine alone, in JSON's terms."""
         source = _BY_NAME[table]
         order = [source.c.position] if source is schema.messages else list(source.primary_key.columns)
-        query = select(source).where(source.c.space == self._space).order_by(*order)
+        query = (
+            select(source)
+            .where(source.c.space == self._space, *dumped(self._reader, source))
+            .order_by(*order)
+        )
         # Of the statement alone: what is written later on this connection can have no server-side cursor.
         for row in self._connection.execute(query, execution_options={"yield_per": 500}):
             yield plain_row(dict(row._mapping), ("space", *_LOCAL.get(table, ())))

@@ -4,9 +4,11 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 
+from holdfast.domain.access import Reader
 from holdfast.domain.space import Bound, FileRow
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import directories, files, memories
+from holdfast.store.sql_filters import seen
 
 
 class FileTable(SpaceRows):
@@ -37,10 +39,13 @@ class FileTable(SpaceRows):
         return {row.memory_id: row.path for row in self._connection.execute(query)}
 
     def unplaced(self) -> list[str]:
-        """The active memories that have no path yet."""
+        """The active memories that have no path yet; private ones get none."""
         has_one = select(files.c.path).where(files.c.space == self._space, files.c.memory_id == memories.c.id)
         query = select(memories.c.id).where(
-            memories.c.space == self._space, memories.c.state == "active", ~has_one.exists()
+            memories.c.space == self._space,
+            memories.c.state == "active",
+            *seen(Reader()),
+            ~has_one.exists(),
         )
         return list(self._connection.execute(query).scalars())
 

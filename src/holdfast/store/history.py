@@ -19,11 +19,13 @@ from sqlalchemy import (
     type_coerce,
 )
 
+from holdfast.domain.access import Reader
 from holdfast.domain.history import LEFT_OPEN, Action, Entry, remembered
 from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
 from holdfast.store.rows import SpaceRows, same_or_none
 from holdfast.store.schema import growth, heads, journal, repetitions, versions
+from holdfast.store.sql_filters import about_seen
 from holdfast.store.usage import UsageTable, size
 
 #: What leaves a memory in use, or out of it.
@@ -76,9 +78,8 @@ class RepetitionTable(SpaceRows):
 
     def last_number(self, memory_id: str) -> int:
         """The highest number that a wording of the memory has; 0 without one."""
-        query = select(func.max(repetitions.c.number)).where(
-            repetitions.c.space == self._space, self._of(memory_id)
-        )
+        mine = (repetitions.c.space == self._space, self._of(memory_id))
+        query = select(func.max(repetitions.c.number)).where(*mine)
         return int(self._connection.execute(query).scalar() or 0)
 
     def remove(self, memory_id: str, number: int) -> None:
@@ -86,7 +87,8 @@ class RepetitionTable(SpaceRows):
 
     def remove_session(self, session_id: str) -> int:
         """Removes the wordings that came from a session; answers how many."""
-        return self._remove(repetitions, repetitions.c.session_id == session_id)
+        mine = (repetitions.c.session_id == session_id, *about_seen(self._reader, repetitions.c.memory_id))
+        return self._remove(repetitions, *mine)
 
     def _of(self, memory_id: str) -> ColumnElement[bool]:
         return repetitions.c.memory_id == memory_id
@@ -95,8 +97,8 @@ class RepetitionTable(SpaceRows):
 class JournalTable(SpaceRows):
     """Every change in one space, in order."""
 
-    def __init__(self, connection: Connection, space: str) -> None:
-        super().__init__(connection, space)
+    def __init__(self, connection: Connection, space: str, reader: Reader) -> None:
+        super().__init__(connection, space, reader)
         self._judged: str | None = None
 
     def judged(self, by: str | None) -> None:
@@ -146,6 +148,7 @@ class JournalTable(SpaceRows):
             memory=memory.id if memory else None,
             origin=source.origin,
             session=source.session,
+            person=source.person,
             before=remembered(before) if before else None,
             after=remembered(after) if after else None,
             note=note,
@@ -157,7 +160,9 @@ class JournalTable(SpaceRows):
         return self._entries(journal.c.memory_id == memory_id)
 
     def of_session(self, session_id: str) -> list[Entry]:
-        return self._entries(journal.c.session_id == session_id)
+        return self._entries(
+            journal.c.session_id == session_id, *about_seen(self._reader, journal.c.memory_id)
+        )
 
     def latest_of(self, memory_ids: Collection[str], limit: int) -> list[Entry]:
         """The latest entries of these memories, the newest first."""
@@ -223,7 +228,7 @@ class JournalTable(SpaceRows):
         newest = select(func.max(journal.c.seq).label("seq")).where(mine, told)
         latest = newest.group_by(journal.c.memory_id).subquery()
         query = (
-            select(journal)
+            self._select(Entry, *about_seen(self._reader, journal.c.memory_id))
             .join(latest, and_(journal.c.seq == latest.c.seq, journal.c.space == self._space))
             .order_by(journal.c.seq)
         )
@@ -247,10 +252,9 @@ class JournalTable(SpaceRows):
 
         Of the session's `limit` latest changes alone, so that what has no session is not read from its start.
         """
+        entry = journal.c
         latest = (
-            select(
-                journal.c.seq, journal.c.memory_id, journal.c.origin, journal.c.action, journal.c.created_at
-            )
+            select(entry.seq, entry.memory_id, entry.origin, entry.action, entry.created_at)
             .where(journal.c.space == self._space, same_or_none(journal.c.session_id, session_id))
             .order_by(journal.c.seq.desc())
             .limit(limit)
@@ -261,16 +265,15 @@ class JournalTable(SpaceRows):
         )
         if since is not None:
             query = query.where(latest.c.created_at >= since)
-        if until is not None:
-            query = query.where(latest.c.created_at <= until)
+        query = query.where(latest.c.created_at <= until) if until is not None else query
         rows = self._connection.execute(query.order_by(latest.c.seq))
         return {row.memory_id: row.created_at for row in rows}
 
     def vouched_for(self, memory_id: str) -> bool:
         """Whether an operator wrote, revised or approved this memory."""
         vouching = journal.c.action.in_(("added", "merged", "revised", "approved"))
-        by_one = journal.c.origin == "operator"
-        return self._is_any(journal, journal.c.memory_id == memory_id, by_one, vouching)
+        mine = (journal.c.memory_id == memory_id, journal.c.origin == "operator")
+        return self._is_any(journal, *mine, vouching)
 
     def forget_text(self, memory_id: str) -> None:
         """Leaves of a memory's entries only what was done, when and by whom."""
@@ -283,8 +286,8 @@ class JournalTable(SpaceRows):
         self._remove(growth)
         self._change(heads, {"counted_to": 0})
 
-    def _entries(self, condition: Any) -> list[Entry]:
-        return self._values(Entry, self._select(Entry, condition).order_by(journal.c.seq))
+    def _entries(self, *where: Any) -> list[Entry]:
+        return self._values(Entry, self._select(Entry, *where).order_by(journal.c.seq))
 
 
 def _in_use(column: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Text, func, select, type_coerce
 
+from holdfast.domain.access import Reader
 from holdfast.domain.memory import Memory, MemoryText, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.store.memory_lists import MemoryFigures, listed
@@ -34,8 +35,9 @@ class MemoryTable(MemoryFigures):
         ranks: RankTable,
         vectors: "Callable[[], VectorTable[Memory]]",
         usage: UsageTable,
+        reader: Reader,
     ) -> None:
-        super().__init__(connection, space)
+        super().__init__(connection, space, reader)
         self._usage = usage
         self._vectors = vectors
         self._ranks = ranks
@@ -69,7 +71,7 @@ class MemoryTable(MemoryFigures):
         column = memories.c
         tags = type_coerce(column.tags, Text)
         query = select(column.id, column.subject, column.summary, column.content, tags, column.project)
-        query = narrowed(query.where(column.space == self._space), where, self._sql).limit(limit)
+        query = narrowed(query.where(*self._mine), where, self._sql).limit(limit)
         if among is not None:
             query = query.where(self._one_of(column.id, among))
         return self._connection.execute(query)
@@ -88,7 +90,7 @@ class MemoryTable(MemoryFigures):
         """The memories that `where` admits, in order; with `among`, of those alone."""
         if where.states == ("waiting",) and not self._are_waiting:
             return []
-        query = narrowed_in_any_state(self._select(Memory), where, self._sql)
+        query = narrowed_in_any_state(self._select(Memory, *self._seen), where, self._sql)
         if among is not None:
             query = query.where(self._one_of(memories.c.id, among))
         return listed(
@@ -103,16 +105,16 @@ class MemoryTable(MemoryFigures):
 
     def matching(self, where: Filter, limit: int) -> list[str]:
         """Ids of memories that `where` admits, in no order."""
-        query = select(memories.c.id).where(memories.c.space == self._space).limit(limit)
+        query = select(memories.c.id).where(*self._mine).limit(limit)
         query = narrowed(query, where, self._sql)
         if limit > _FEW:
             query = self._sql.in_file_order(query, where)
         return list(self._connection.execute(query).scalars())
 
     def count(self, where: Filter) -> int:
-        query = select(func.count()).select_from(memories).where(memories.c.space == self._space)
+        query = select(func.count()).select_from(memories).where(*self._mine)
         query = narrowed(query, where, self._sql)
-        if where.text or where.tags or where.origin:
+        if where.text or where.tags or where.origin or where.person:
             query = self._sql.in_file_order(query, where)
         return int(self._connection.execute(query).scalar_one())
 
@@ -126,7 +128,7 @@ class MemoryTable(MemoryFigures):
         if subject is None:
             # Most memories have none: not by the index of subjects, but by that of categories, in its order.
             of_subject = self._sql.by_no_index(of_subject)
-        query = select(memories.c.id).where(memories.c.space == self._space)
+        query = select(memories.c.id).where(*self._mine)
         query = query.where(memories.c.category == category, of_subject)
         query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
         where = Filter(project=project, other_projects=False)
@@ -149,7 +151,7 @@ class MemoryTable(MemoryFigures):
         query = (
             select(memories.c.subject)
             .where(
-                memories.c.space == self._space,
+                *self._mine,
                 memories.c.subject.in_(spelt),
                 memories.c.state.in_(("active", "inactive", "waiting")),
             )
@@ -162,6 +164,7 @@ class MemoryTable(MemoryFigures):
         """The memories in use under this subject in a project."""
         query = self._select(
             Memory,
+            *self._seen,
             memories.c.subject == subject,
             same_or_none(memories.c.project, project),
             memories.c.state.in_(("active", "inactive")),
@@ -171,7 +174,7 @@ class MemoryTable(MemoryFigures):
     def names(self, subjects: Collection[str], states: Sequence[State]) -> set[tuple[str, str | None]]:
         """Of these subjects, those that memories in these states are about, each with their project."""
         query = select(memories.c.subject, memories.c.project).where(
-            memories.c.space == self._space,
+            *self._mine,
             self._one_of(memories.c.subject, subjects),
             memories.c.state.in_(states),
         )

@@ -9,17 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select, text
 
+from holdfast.domain.access import Reader
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order, in_order
 from holdfast.domain.subjects import subject_key
 from holdfast.engine.ports import CountedBy
 from holdfast.store.mapping import values_of
-from holdfast.store.queries import Queries
+from holdfast.store.queries import Queries, queries_of
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import memories, receipt_items
-from holdfast.store.sql_filters import narrowed
+from holdfast.store.sql_filters import narrowed, seen
 
 _IN_AN_INDEX: Final = ("confidence", "state")  # so that no row has to be read
 _MOST_VALUES: Final = 1_000  # that a page is put together from; behind them, all the rest is sorted
@@ -213,14 +214,20 @@ def _behind(keys: Sequence[_Key], place: MemoryCursor) -> ColumnElement[bool]:
 
 
 class MemoryFigures(SpaceRows):
-    """What memories of a space are about, how many have a value, which are used most."""
+    """What memories are about, how many have a value, which are used most: of those that a reader sees."""
+
+    def __init__(self, connection: Connection, space: str, reader: Reader) -> None:
+        super().__init__(connection, space, reader)
+        self._sql = queries_of(connection, space, reader)
+        self._seen = seen(reader)
+        self._mine = (memories.c.space == space, *self._seen)
 
     def subjects(self, limit: int) -> list[tuple[str | None, int]]:
         """What memories in use are about, and how many of each; what most are about first."""
         amount = func.count()
         query = (
             select(memories.c.subject, amount)
-            .where(memories.c.space == self._space, memories.c.state.in_(("active", "inactive", "waiting")))
+            .where(*self._mine, memories.c.state.in_(("active", "inactive", "waiting")))
             .group_by(memories.c.subject)
             .order_by(amount.desc(), memories.c.subject)
             .limit(limit)
@@ -238,7 +245,7 @@ class MemoryFigures(SpaceRows):
     def group_sizes(self, where: Filter, group: Group, names: Sequence[str]) -> dict[str, int]:
         """How many memories that `where` admits are in each of these groups; an empty name: of no subject."""
         key = _GROUPS[group]
-        query = select(key.column, func.count()).where(memories.c.space == self._space, key.among(names))
+        query = select(key.column, func.count()).where(*self._mine, key.among(names))
         query = narrowed(query, where, self._sql).group_by(key.column)
         return {name: int(amount) for name, amount in self._connection.execute(query)}
 
@@ -247,7 +254,7 @@ class MemoryFigures(SpaceRows):
         values = [_counted_value(name) for name in by]
         query = (
             select(*(value.label(f"value_{place}") for place, value in enumerate(values)), func.count())
-            .where(memories.c.space == self._space, memories.c.state.in_(states))
+            .where(*self._mine, memories.c.state.in_(states))
             .group_by(*(text(str(place)) for place in range(1, len(values) + 1)))
         )
         if tuple(by) != _IN_AN_INDEX:
@@ -264,9 +271,7 @@ class MemoryFigures(SpaceRows):
             for name, value in values
         ]
         counts: list[Any] = [func.count().filter(condition) for condition in conditions]
-        query: Select[Any] = select(*counts).where(
-            memories.c.space == self._space, memories.c.state.in_(states)
-        )
+        query: Select[Any] = select(*counts).where(*self._mine, memories.c.state.in_(states))
         query = self._sql.in_file_order(query, Filter(states=tuple(states)))
         return [int(amount) for amount in self._connection.execute(query).one()]
 
@@ -274,7 +279,7 @@ class MemoryFigures(SpaceRows):
         """Those in use that were recalled most often, none that never was."""
         column, in_use = memories.c, Filter(states=("active", "inactive"))
         query = (
-            self._sql.in_file_order(self._select(Memory), in_use)
+            self._sql.in_file_order(self._select(Memory, *self._seen), in_use)
             .where(column.state.in_(in_use.states), column.accesses > 0)
             .order_by(column.accesses.desc(), column.accessed_at.desc(), column.id)
             .limit(limit)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Select, Table, TableValuedAlias
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.memory import Link, Memory, MemoryText, Message
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import FullText
@@ -74,12 +75,12 @@ class Queries(Protocol):
     def vectors(self, kind: "Kind", cache: "VectorCache | None") -> VectorSearch: ...
 
 
-def queries_of(connection: Connection, space: str = "") -> Queries:
-    """Those of a connection's database, about a space."""
+def queries_of(connection: Connection, space: str = "", reader: Reader = ALL_MEMORIES) -> Queries:
+    """Those of a connection's database, about a space, whose memories are those that `reader` sees."""
     if connection.dialect.name == "postgresql":
         from holdfast.store.queries_postgres import PostgresQueries
 
-        return PostgresQueries(connection, space)
+        return PostgresQueries(connection, space, reader)
     from holdfast.store.queries_sqlite import SqliteQueries
 
-    return SqliteQueries(connection, space)
+    return SqliteQueries(connection, space, reader)

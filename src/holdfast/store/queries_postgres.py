@@ -32,6 +32,7 @@ from sqlalchemy import (
 from sqlalchemy import column as column_named
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.memory import Link, Memory, MemoryText, Message
 from holdfast.domain.query import Filter
 from holdfast.store import citus, postgres
@@ -40,6 +41,7 @@ from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.mapping import table_of, values_of
 from holdfast.store.queries import SubjectNames
 from holdfast.store.schema import heads, links, memories, messages, sessions
+from holdfast.store.sql_filters import seen
 
 if TYPE_CHECKING:
     from holdfast.store.vector_feed import Kind
@@ -62,6 +64,7 @@ class PostgresQueries:
 
     connection: Connection
     space: str
+    reader: Reader = ALL_MEMORIES
     subjects: SubjectNames = field(default_factory=dict)
 
     def enter(self, space: str) -> None:
@@ -120,6 +123,7 @@ class PostgresQueries:
         """Those of the values of a table with these ids that there are, in no order."""
         table = table_of(kind)
         query = select(table).where(table.c.space == self.space, self.one_of(table.c.id, ids))
+        query = query.where(*seen(self.reader)) if table is memories else query
         return values_of(kind, self.connection.execute(query))
 
     def wordings(self, among: Sequence[str]) -> Iterable[Sequence[Any]]:
@@ -129,13 +133,14 @@ class PostgresQueries:
             one.id, one.subject, one.summary, one.content, type_coerce(one.tags, Text), one.project
         )
         mine = (one.space == self.space, one.state == "active", self.one_of(one.id, among))
-        return self.connection.execute(query.where(*mine))
+        return self.connection.execute(query.where(*mine, *seen(self.reader)))
 
     def texts(self, among: Sequence[str]) -> list[MemoryText]:
         """What a draft is compared with, of those of `among` that are active, in no order."""
         one = memories.c
         mine = (one.space == self.space, one.state == "active", self.one_of(one.id, among))
-        query = select(one.id, one.category, one.subject, one.project, one.content).where(*mine)
+        query = select(one.id, one.category, one.subject, one.project, one.content)
+        query = query.where(*mine, *seen(self.reader))
         return list(map(MemoryText._make, self.connection.execute(query)))
 
     def superseding(self, memory_ids: Collection[str] | None) -> list[Link]:
@@ -149,7 +154,7 @@ class PostgresQueries:
 
     def touch(self, memory_ids: Collection[str], now: datetime) -> list[Memory]:
         """Counts an access of each memory; answers those that there are."""
-        mine = (memories.c.space == self.space, self.one_of(memories.c.id, memory_ids))
+        mine = (memories.c.space == self.space, self.one_of(memories.c.id, memory_ids), *seen(self.reader))
         counted = {"accesses": memories.c.accesses + 1, "accessed_at": now}
         changed = update(memories).where(*mine).values(counted).returning(*memories.columns)
         return values_of(Memory, self.connection.execute(changed))

@@ -25,12 +25,14 @@ from sqlalchemy import (
     type_coerce,
 )
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.memory import Link, Memory, MemoryText, Message
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
 from holdfast.store.mapping import table_of, values_of
 from holdfast.store.queries import SubjectNames
 from holdfast.store.schema import links, memories
+from holdfast.store.sql_filters import seen_sql
 from holdfast.store.types import to_text
 
 if TYPE_CHECKING:
@@ -62,10 +64,7 @@ _TEXTS = (
     "AND state = 'active'"
 )
 _SUPERSEDING = f"SELECT {_columns(links)} FROM links WHERE space = ? AND kind = 'supersedes'"
-_TOUCH = (
-    f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE space = ? AND id {_AMONG} "
-    f"RETURNING {_columns(memories)}"
-)
+_TOUCH = f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE space = ? AND id {_AMONG}"
 _PROJECTS = f"SELECT id, project FROM sessions WHERE space = ? AND id {_AMONG}"
 # Looked up one by one: with a list of pairs as a condition, SQLite would read every message of the space.
 _MESSAGES_AT = (
@@ -106,6 +105,7 @@ class SqliteQueries:
 
     connection: Connection
     space: str
+    reader: Reader = ALL_MEMORIES
     subjects: SubjectNames = field(default_factory=dict)
 
     def enter(self, space: str) -> None:
@@ -181,15 +181,19 @@ class SqliteQueries:
         """Those of the values of a table with these ids that there are, in no order."""
         table = table_of(kind)
         query = f"SELECT {_columns(table)} FROM {table.name} WHERE space = ? AND id {_AMONG}"
-        return self._values(kind, query, self.space, json.dumps(list(ids)))
+        shown, reader = seen_sql(self.reader) if table is memories else ("", ())
+        return self._values(kind, query + shown, self.space, json.dumps(list(ids)), *reader)
 
     def wordings(self, among: Sequence[str]) -> Iterable[Sequence[Any]]:
         """What active memories are found by: id, subject, summary, content, tags; and their project."""
-        return self._driven(_WORDINGS, self.space, json.dumps(among))
+        shown, reader = seen_sql(self.reader)
+        return self._driven(_WORDINGS + shown, self.space, json.dumps(among), *reader)
 
     def texts(self, among: Sequence[str]) -> list[MemoryText]:
         """What a draft is compared with, of those of `among` that are active, in no order."""
-        return list(map(MemoryText._make, self._driven(_TEXTS, self.space, json.dumps(among))))
+        shown, reader = seen_sql(self.reader)
+        found = self._driven(_TEXTS + shown, self.space, json.dumps(among), *reader)
+        return list(map(MemoryText._make, found))
 
     def superseding(self, memory_ids: Collection[str] | None) -> list[Link]:
         """The `supersedes` links from or to these memories, or all of the space, in no order."""
@@ -202,7 +206,9 @@ class SqliteQueries:
 
     def touch(self, memory_ids: Collection[str], now: datetime) -> list[Memory]:
         """Counts an access of each memory; answers those that there are."""
-        return self._values(Memory, _TOUCH, to_text(now), self.space, json.dumps(list(memory_ids)))
+        shown, reader = seen_sql(self.reader)
+        touch = f"{_TOUCH}{shown} RETURNING {_columns(memories)}"
+        return self._values(Memory, touch, to_text(now), self.space, json.dumps(list(memory_ids)), *reader)
 
     def projects(self, session_ids: Collection[str]) -> dict[str, str | None]:
         """The project of each of the sessions, if it has one."""

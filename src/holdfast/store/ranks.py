@@ -11,15 +11,18 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, select, text
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.confidence import next_step_at
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import in_order, successors
 from holdfast.domain.space import Space
 from holdfast.profiles import profile_named
+from holdfast.store.queries import queries_of
 from holdfast.store.relations import superseding
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import brief_ranks, brief_totals, heads, memories
+from holdfast.store.sql_filters import brief_place
 
 _PINNED = "9"  # the ranks of all that is pinned are below
 _MOST_SMALL = 200  # memories that are looked at to fill what is left of a brief
@@ -36,24 +39,20 @@ _MOVED = text(
 )
 
 
-def rules(profile: Profile) -> str:
-    """All of a profile that ranks depend on; under other rules they have to be made again."""
-    block, policy = profile.block, profile.policy
-    order = (block.layout, block.shows_superseded, policy.floor)
-    kinds = tuple(each.name for each in profile.categories if each.rule)
-    weighed = (policy.weighs_confidence, policy.weighs_importance)
-    return repr((2, *order, *kinds, *weighed, policy.decay_by > 0, policy.decay_after_days))
-
-
 class RankTable(SpaceRows):
-    """The ranks of one space. A project of none is the empty text."""
+    """The ranks of one space. A project of none is the empty text.
 
-    def __init__(self, connection: Connection, space: Space) -> None:
-        super().__init__(connection, space.name)
+    What is private stands in a place of its own. There are rows of all memories, whoever reads.
+    """
+
+    def __init__(self, connection: Connection, space: Space, reader: Reader = ALL_MEMORIES) -> None:
+        super().__init__(connection, space.name, reader)
+        self._shown_sql = queries_of(connection, space.name, Reader(reader.person))
         self._named = (space.profile, space.profile_text)
         self._changed: dict[str, Memory] = {}
         self._new: set[str] = set()
         self._linked: set[str] = set()
+        self._private: frozenset[str] | None = None  # the places of private memories where there are any
 
     @cached_property
     def _profile(self) -> Profile:
@@ -110,7 +109,7 @@ class RankTable(SpaceRows):
         values = self._changed | {
             memory.id: memory for memory in self._sql.many(Memory, ids - self._changed.keys())
         }
-        self._changed, self._new, self._linked = {}, set(), set()
+        self._changed, self._new, self._linked, self._private = {}, set(), set(), None
         before = self._shown(known) if known else {}
         if known:
             self._remove(brief_ranks, self._one_of(brief_ranks.c.memory_id, known))
@@ -121,7 +120,7 @@ class RankTable(SpaceRows):
     def is_current(self) -> bool:
         """Whether the ranks were made by the rules of this release."""
         query = select(heads.c.ranked_by).where(heads.c.space == self._space)
-        return bool(self._connection.execute(query).scalar_one() == rules(self._profile))
+        return bool(self._connection.execute(query).scalar_one() == self._profile.rank_rules)
 
     def needs_upkeep(self, now: datetime) -> bool:
         """Whether something has to be written before a brief is made."""
@@ -137,7 +136,7 @@ class RankTable(SpaceRows):
         for start in range(0, len(found), _AT_ONCE):
             rows = self._put(self._sql.many(Memory, found[start : start + _AT_ONCE]), led)
             self._tally([(row["shown_in"], 1) for row in rows if row["shown_in"] is not None])
-        self._change(heads, {"ranked_by": rules(self._profile)})
+        self._change(heads, {"ranked_by": self._profile.rank_rules})
 
     def clear(self) -> None:
         """Removes all ranks."""
@@ -163,7 +162,7 @@ class RankTable(SpaceRows):
         return {
             "space": self._space,
             "memory_id": memory.id,
-            "shown_in": (memory.project or "") if shown else None,
+            "shown_in": brief_place(memory.project, memory.private_to) if shown else None,
             "rank": rank_of(memory, self._profile),
             "size": size_of(memory, self._profile),
             "subject": folded(memory.subject) if memory.subject else "",
@@ -210,8 +209,11 @@ class RankTable(SpaceRows):
         """How many memories a brief of the project could show."""
         self.settle()
         column = brief_totals.c
-        mine = (column.space == self._space, column.project.in_(_projects(project)))
-        return sum(self._connection.execute(select(column.amount).where(*mine)).scalars())
+        mine = (column.space == self._space, column.project.in_(self._places(project)))
+        rows = self._connection.execute(select(column.project, column.amount).where(*mine))
+        amounts = {row.project: int(row.amount) for row in rows}
+        self._private = frozenset(name for name, amount in amounts.items() if amount)
+        return sum(amounts.values())
 
     def changes(self) -> dict[str, int]:
         """For each project a number that grows when something changes that its briefs could show."""
@@ -234,13 +236,13 @@ class RankTable(SpaceRows):
                 some = self._in_order(project, limit, *pinned, *about)
                 found.update(dict.fromkeys(some))
                 if len(found) >= limit:
-                    return self._many(list(found)[:limit])
-        return self._many(list(found))
+                    return self._by_id(Memory, list(found)[:limit], self._shown_sql)
+        return self._by_id(Memory, list(found), self._shown_sql)
 
     def small(self, project: str | None, size: int, besides: Collection[str]) -> list[Memory]:
         """More of them that take at most so many tokens: all, or the most urgent where they are many."""
         column, found = brief_ranks.c, list[str]()
-        for name in _projects(project):
+        for name in self._places(project):
             few = self._of_project(name, column.size <= size).order_by(column.size).limit(_MOST_SMALL)
             some = self._connection.execute(few).scalars().all()
             if len(some) == _MOST_SMALL:
@@ -248,7 +250,7 @@ class RankTable(SpaceRows):
                 query = self._of_project(name, fits).order_by(column.rank)
                 some = self._connection.execute(query.limit(_MOST_SMALL + len(besides))).scalars().all()
             found += some
-        return self._many([memory_id for memory_id in found if memory_id not in besides])
+        return self._by_id(Memory, [one for one in found if one not in besides], self._shown_sql)
 
     def first_spellings(self, project: str | None, subjects: Collection[str]) -> dict[str, str]:
         """How each of these subjects, folded names, was spelt first in memories that could be shown."""
@@ -258,7 +260,7 @@ class RankTable(SpaceRows):
         oldest = (
             select(column.memory_id)
             .where(column.space == self._space, column.subject == given.c.value)
-            .where(column.shown_in.in_(_projects(project)))
+            .where(column.shown_in.in_(self._places(project)))
             .order_by(column.created_at, column.memory_id)
             .limit(1)
             .scalar_subquery()
@@ -274,12 +276,12 @@ class RankTable(SpaceRows):
         column = brief_ranks.c
         query = select(column.memory_id).where(column.space == self._space, column.next_step_at <= now)
         found = self._connection.execute(query.order_by(column.next_step_at).limit(limit)).scalars().all()
-        return in_order(self._many(found), "category")
+        return in_order(self._by_id(Memory, found), "category")
 
     def _in_order(self, project: str | None, limit: int, *where: Any) -> Iterator[str]:
         # One project at a time: each is read in its index's order, where both together would be sorted.
         found = list[tuple[str, str]]()
-        for name in _projects(project):
+        for name in self._places(project):
             query = self._of_project(name, *where).add_columns(brief_ranks.c.rank)
             rows = self._connection.execute(query.order_by(brief_ranks.c.rank).limit(limit))
             found += [(rank, memory_id) for memory_id, rank in rows]
@@ -289,10 +291,10 @@ class RankTable(SpaceRows):
         column = brief_ranks.c
         return select(column.memory_id).where(column.space == self._space, column.shown_in == project, *where)
 
-    def _many(self, memory_ids: Sequence[str]) -> list[Memory]:
-        found = {memory.id: memory for memory in self._sql.many(Memory, memory_ids)}
-        return [found[memory_id] for memory_id in memory_ids if memory_id in found]
-
-
-def _projects(project: str | None) -> tuple[str, ...]:
-    return ("",) if project is None else ("", project)
+    def _places(self, project: str | None) -> tuple[str, ...]:
+        """Where memories of a project and of none stand, but for empty places of private ones."""
+        projects = ("",) if project is None else ("", project)
+        if self._reader.person is None:
+            return projects
+        private = [brief_place(one, self._reader.person) for one in projects]
+        return (*projects, *(one for one in private if self._private is None or one in self._private))

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, insert, select, type_coerce
@@ -12,12 +13,17 @@ from holdfast.domain.memory import Session
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import calls, receipt_items, receipts, sessions
+from holdfast.store.sql_filters import receipts_seen
 
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ReceiptTable(SpaceRows):
-    """What went into which prompt."""
+    """What went into which prompt. One with a memory that is hidden from the reader is hidden, too."""
+
+    @cached_property
+    def _seen(self) -> tuple[ColumnElement[bool], ...]:
+        return receipts_seen(self._reader)
 
     def add(self, receipt: Receipt) -> None:
         self._add([receipt])
@@ -31,12 +37,12 @@ class ReceiptTable(SpaceRows):
     def brief_of(self, session_id: str) -> Receipt | None:
         """The brief that a session was given, which is its brief for good."""
         mine = (receipts.c.session_id == session_id, receipts.c.kind == "brief", receipts.c.text.is_not(None))
-        return self._first(self._select(Receipt, *mine).order_by(receipts.c.created_at).limit(1))
+        return self._first(self._select(Receipt, *mine, *self._seen).order_by(receipts.c.created_at).limit(1))
 
     def of_session(self, session_id: str) -> list[Receipt]:
         """What a session was given, in order; of the same moment, what has lost its text came first."""
         order = (receipts.c.created_at, receipts.c.text.is_not(None), receipts.c.id)
-        query = self._select(Receipt, receipts.c.session_id == session_id).order_by(*order)
+        query = self._select(Receipt, receipts.c.session_id == session_id, *self._seen).order_by(*order)
         return [self._with_items(receipt) for receipt in self._values(Receipt, query)]
 
     def brief_before(self, session: Session) -> Receipt | None:
@@ -49,6 +55,7 @@ class ReceiptTable(SpaceRows):
                 sessions.c.project.is_not_distinct_from(session.project),
                 sessions.c.started_at < session.started_at,
                 receipts.c.kind == "brief",
+                *self._seen,
             )
             .order_by(sessions.c.started_at.desc(), sessions.c.id, receipts.c.created_at)
             .limit(1)
@@ -63,7 +70,7 @@ class ReceiptTable(SpaceRows):
             select(*columns, receipts.c.query, item.version, item.score, item.parts, item.unhelpful_at)
             .add_columns(receipts.c.created_at)
             .join(receipt_items, (receipts.c.space == item.space) & (receipts.c.id == item.receipt_id))
-            .where(item.space == self._space, item.memory_id == memory_id)
+            .where(item.space == self._space, item.memory_id == memory_id, *self._seen)
             .order_by(receipts.c.created_at, receipts.c.id)
         )
         return [Use(**row._mapping) for row in self._connection.execute(query)]
@@ -76,7 +83,7 @@ class ReceiptTable(SpaceRows):
         shows_it = select(item.receipt_id).where(item.space == self._space, item.memory_id == memory_id)
         if marked:
             shows_it = shows_it.where(item.unhelpful_at > _EVER)
-        query = self._select(Receipt, receipts.c.kind == "recall", receipts.c.id.in_(shows_it))
+        query = self._select(Receipt, receipts.c.kind == "recall", receipts.c.id.in_(shows_it), *self._seen)
         if receipt is not None:
             query = query.where(receipts.c.id == receipt)
         if session is not None:
@@ -121,7 +128,9 @@ class ReceiptTable(SpaceRows):
     def texts(self, receipt_ids: Collection[str]) -> dict[str, str | None]:
         """What went into prompts by those of the receipts that there are; none where it was erased since."""
         named = self._one_of(receipts.c.id, receipt_ids)
-        query = select(receipts.c.id, receipts.c.text).where(receipts.c.space == self._space, named)
+        query = select(receipts.c.id, receipts.c.text).where(
+            receipts.c.space == self._space, named, *self._seen
+        )
         return {row.id: row.text for row in self._connection.execute(query)}
 
     def strike(self, memory_id: str) -> int:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
+from holdfast.domain.access import Reader
 from holdfast.domain.memory import Citation, Link, LinkKind, Tombstone
 from holdfast.store.queries import Queries
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import citations, links, memories, tombstones
-from holdfast.store.sql_filters import is_spelt
+from holdfast.store.sql_filters import about_seen, is_spelt
 
 if TYPE_CHECKING:
     from holdfast.store.ranks import RankTable
@@ -36,8 +37,8 @@ def superseding(sql: Queries, memory_ids: Collection[str] | None = None) -> list
 class LinkTable(SpaceRows):
     """The links of one space."""
 
-    def __init__(self, connection: Connection, space: str, ranks: "RankTable") -> None:
-        super().__init__(connection, space)
+    def __init__(self, connection: Connection, space: str, ranks: "RankTable", reader: Reader) -> None:
+        super().__init__(connection, space, reader)
         self._ranks = ranks
 
     def add(self, link: Link) -> bool:
@@ -55,7 +56,7 @@ class LinkTable(SpaceRows):
         return self._links(self._one_of(links.c.to_id, memory_ids))
 
     def of_session(self, session_id: str) -> list[Link]:
-        return self._links(links.c.session_id == session_id)
+        return self._links(and_(links.c.session_id == session_id, *about_seen(self._reader, links.c.from_id)))
 
     def of_kind(self, kind: LinkKind) -> list[Link]:
         """All links of a kind, oldest first."""

@@ -17,9 +17,10 @@ from sqlalchemy import (
     update,
 )
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.store.mapping import row_of, table_of, value_of, values_of
-from holdfast.store.queries import queries_of
+from holdfast.store.queries import Queries, queries_of
 from holdfast.store.schema import heads
 from holdfast.store.types import UtcTime, to_text
 
@@ -51,9 +52,10 @@ def stored_row(table: Table, row: Mapping[str, Any], left_out: Collection[str] =
 class SpaceRows:
     """Tables that can't be asked about another space."""
 
-    def __init__(self, connection: Connection, space: str) -> None:
+    def __init__(self, connection: Connection, space: str, reader: Reader = ALL_MEMORIES) -> None:
         self._connection = connection
         self._space = space
+        self._reader = reader
         self._sql = queries_of(connection, space)
 
     def _select(self, kind: type[Any], *where: ColumnElement[bool]) -> Select[Any]:
@@ -82,9 +84,9 @@ class SpaceRows:
         """Adds it; false when its key is taken, and then nothing was changed."""
         return self._sql.insert_new(table_of(type(value)), row_of(value, self._space))
 
-    def _by_id(self, kind: type[Known], ids: Sequence[str]) -> list[Known]:
+    def _by_id(self, kind: type[Known], ids: Sequence[str], sql: Queries | None = None) -> list[Known]:
         """Those of the values that there are, in the order of their ids."""
-        found = {one.id: one for one in self._sql.many(kind, ids)}
+        found = {one.id: one for one in (sql or self._sql).many(kind, ids)}
         return [found[one] for one in ids if one in found]
 
     def _save(self, value: Any) -> int:

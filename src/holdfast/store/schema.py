@@ -96,6 +96,7 @@ tokens = Table(
     Column("old_hash", Name),  # of the secret before the last rotation
     Column("old_until", UtcTime),
     Column("max_requests", Integer),
+    Column("person", Name),
     *_quota(),
     UniqueConstraint("hash"),
     Index(None, "old_hash"),
@@ -172,6 +173,7 @@ sessions = _in_space(
     Column("ended_at", UtcTime),
     Column("exit_code", Integer),
     Column("usage", JsonColumn),  # tokens and cost, as the agent reports them
+    Column("person", Name),
     Index(None, "space", "started_at"),
     holds="Session",
 )
@@ -220,6 +222,8 @@ memories = _in_space(
     Column("decayed_weeks", Integer, nullable=False),
     Column("accessed_at", UtcTime),
     Column("accesses", Integer, nullable=False),
+    Column("person", Name),
+    Column("private", Boolean, nullable=False, server_default=false()),  # seen by that person alone
     Index(None, "space", "subject", "state"),
     Index(None, "space", "confidence", "state"),
     Index(None, "space", "category", "created_at", "id"),
@@ -269,6 +273,7 @@ versions = _in_space(
     Column("tier", Integer),
     Column("checksum", Text),  # sha256 of the content, in hex
     Column("created_at", UtcTime, nullable=False),
+    Column("person", Name),
     _of_memory(),
     key=("memory_id", "number"),
     holds="Version",
@@ -288,6 +293,7 @@ repetitions = _in_space(
     Column("message_id", Name),
     Column("tier", Integer),
     Column("created_at", UtcTime, nullable=False),
+    Column("person", Name),
     _of_memory(),
     key=("memory_id", "number"),
     holds="Repetition",
@@ -504,6 +510,7 @@ journal = _in_space(
     Column("judged", Text),  # which model judged, what and how surely
     Column("created_at", UtcTime, nullable=False),
     Column("ordered_at", UtcTime),  # of an entry of another store: its place among the changes of both
+    Column("person", Name),
     Index(None, "space", "memory_id", "seq"),
     Index(None, "space", "session_id", "seq"),
     key=("seq",),

@@ -11,7 +11,6 @@ from holdfast.domain.space import Space, Token
 from holdfast.profiles import profile_named
 from holdfast.store.mapping import row_of, value_of, values_of
 from holdfast.store.queries import queries_of
-from holdfast.store.ranks import rules
 from holdfast.store.rows import plain_row, stored_row
 from holdfast.store.schema import heads, spaces, tokens
 from holdfast.store.types import DamagedValue
@@ -63,7 +62,7 @@ class SpaceTable:
 
 
 def _first_numbers(space: Space) -> dict[str, Any]:
-    ranked_by = rules(profile_named(space.profile, space.profile_text))
+    ranked_by = profile_named(space.profile, space.profile_text).rank_rules
     return {"space": space.name, "seq": 0, "messages": 0, "vectors": 0, "ranked_by": ranked_by}
 
 

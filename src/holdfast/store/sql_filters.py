@@ -1,4 +1,7 @@
-"""Filters of memories as conditions of queries, and subjects in all of their spellings."""
+"""Filters of memories as conditions of queries, spellings of subjects, and who sees which memories.
+
+Nothing else in the store asks for `private`.
+"""
 
 import json
 from functools import cache
@@ -8,21 +11,28 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Select,
+    Table,
     Text,
     and_,
     bindparam,
     exists,
+    false,
     func,
+    not_,
     or_,
     select,
     type_coerce,
 )
 
+from holdfast.domain.access import Reader
 from holdfast.domain.memory import LinkKind
 from holdfast.domain.query import Filter
 from holdfast.domain.subjects import subject_key
 from holdfast.store.queries import Queries
-from holdfast.store.schema import links, memories
+from holdfast.store.schema import links, memories, receipt_items, receipts
+
+_PRIVATE_TO = "\x1f"  # stands in no project
+_NAMING = ("jobs", "calls")
 
 
 def narrowed(query: Select[Any], where: Filter, sql: Queries) -> Select[Any]:
@@ -37,6 +47,7 @@ def narrowed_in_any_state(query: Select[Any], where: Filter, sql: Queries) -> Se
     exact = {
         column.category: where.category,
         column.origin: where.origin,
+        column.person: where.person,
         column.session_id: where.session,
         column.importance: where.importance,
     }
@@ -140,3 +151,71 @@ def _following(letter: str) -> str:
     """The letter after this one; surrogates are none."""
     after = chr(ord(letter) + 1) if letter < _LAST else _LAST
     return chr(0xE000) if "\ud800" <= after <= "\udfff" else after
+
+
+# Who sees which memories: the private ones are their person's.
+
+
+def seen(reader: Reader) -> tuple[ColumnElement[bool], ...]:
+    """Conditions on `memories`; none for a reader who sees all of them."""
+    if reader.everybody:
+        return ()
+    shared, own = ~memories.c.private, memories.c.person == reader.person
+    if not reader.shared:
+        return (memories.c.private, own)
+    return (shared,) if reader.person is None else (or_(shared, own),)
+
+
+def seen_sql(reader: Reader) -> tuple[str, tuple[str, ...]]:
+    """The same as SQL with its parameters, for statements past SQLAlchemy."""
+    if reader.everybody:
+        return "", ()
+    if not reader.shared:
+        return " AND private AND person = ?", (reader.person or "",)
+    return (
+        (" AND NOT private", ())
+        if reader.person is None
+        else (" AND (NOT private OR person = ?)", (reader.person,))
+    )
+
+
+def brief_place(project: str | None, person: str | None) -> str:
+    """In which briefs a memory stands: of its project, and only of the person to whom it is private."""
+    return (project or "") if person is None else f"{project or ''}{_PRIVATE_TO}{person}"
+
+
+def dumped(reader: Reader, table: Table) -> tuple[ColumnElement[bool], ...]:
+    """Conditions on the rows of a table that an archive for this reader holds."""
+    if reader.everybody:
+        return ()
+    if table is memories:
+        return seen(reader)
+    if table.name in _NAMING:  # in texts that name memories by their id
+        return (false(),)
+    if table is receipts:
+        return receipts_seen(reader)
+    if table is receipt_items:
+        mine = (receipts.c.space == receipt_items.c.space, receipts.c.id == receipt_items.c.receipt_id)
+        return (exists().where(*mine, *receipts_seen(reader)).correlate(receipt_items),)
+    named = [table.c[name] for name in ("memory_id", "from_id", "to_id") if name in table.c]
+    return tuple(condition for column in named for condition in about_seen(reader, column))
+
+
+def receipts_seen(reader: Reader) -> tuple[ColumnElement[bool], ...]:
+    """Conditions on receipts: none of what they hold is hidden from the reader."""
+    if reader.everybody:
+        return ()
+    item = receipt_items.c
+    of_receipt = (item.space == receipts.c.space, item.receipt_id == receipts.c.id)
+    hidden = not_(and_(*about_seen(reader, item.memory_id)))
+    return (~exists().where(*of_receipt, hidden).correlate(receipts),)
+
+
+def about_seen(reader: Reader, memory_id: Column[Any]) -> tuple[ColumnElement[bool], ...]:
+    """Conditions on rows that name a memory: it is not hidden from the reader. It may be gone, or none."""
+    if reader.everybody:
+        return ()
+    hidden = memories.alias("hidden").c
+    named = (hidden.space == memory_id.table.c.space, hidden.id == memory_id)
+    others = hidden.person.is_distinct_from(reader.person) if reader.person is not None else hidden.private
+    return (~exists().where(*named, hidden.private, others).correlate(memory_id.table),)

@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from holdfast.domain.access import ALL_MEMORIES, Reader
 from holdfast.engine.ports import Transaction
 from holdfast.store import memories, queries, ranks, relations, usage
 
@@ -47,6 +48,7 @@ class Caches:
 class SpaceTransaction(Transaction):
     """Tables that can't be asked about another space. `__getattr__` makes what is declared here."""
 
+    all_memories: memories.MemoryTable
     versions: history.VersionTable
     repetitions: history.RepetitionTable
     journal: history.JournalTable
@@ -69,16 +71,17 @@ class SpaceTransaction(Transaction):
     integrity: integrity.SpaceIntegrity
     accesses: usage.AccessTable
 
-    def __init__(self, connection: Connection, space: Space, caches: Caches) -> None:
+    def __init__(
+        self, connection: Connection, space: Space, caches: Caches, reader: Reader = ALL_MEMORIES
+    ) -> None:
         self.connection = connection
         self.space = space
         self._caches = caches
-        self.ranks = ranks.RankTable(connection, space)
+        self._reader = reader
+        self.ranks = ranks.RankTable(connection, space, reader)
         self.usage = usage.UsageTable(connection, space.name)
-        self.memories = memories.MemoryTable(
-            connection, space.name, self.ranks, lambda: self.memory_vectors, self.usage
-        )
-        self.links = relations.LinkTable(connection, space.name, self.ranks)
+        self.memories = self._memories_for(reader)
+        self.links = relations.LinkTable(connection, space.name, self.ranks, reader)
 
     def __getattr__(self, name: str) -> Any:
         if name not in type(self).__annotations__:
@@ -89,6 +92,8 @@ class SpaceTransaction(Transaction):
 
     def _made(self, name: str) -> object:
         connection, space = self.connection, self.space.name
+        if name == "all_memories":
+            return self._memories_for(ALL_MEMORIES)
         if name in ("words", "message_words"):
             from holdfast.store.full_text import MEMORIES, MESSAGES
 
@@ -97,7 +102,11 @@ class SpaceTransaction(Transaction):
         module, _, kind = type(self).__annotations__[name].partition("[")[0].partition(".")
         table = getattr(import_module(f"{__package__}.{module}"), kind)
         if name == "dump":
-            return table(connection, space, self.ranks, self.words, self.message_words, self.usage)
+            return table(
+                connection, space, self.ranks, self.words, self.message_words, self.usage, self._reader
+            )
+        if name in ("journal", "receipts", "repetitions"):
+            return table(connection, space, self._reader)
         if name in ("versions", "sessions"):
             return table(connection, space, self.usage)
         if name == "integrity":
@@ -105,3 +114,7 @@ class SpaceTransaction(Transaction):
         if name in ("memory_vectors", "message_vectors"):
             return table(connection, space, name.removesuffix("_vectors"), self._caches.vectors)
         return table(connection, space)
+
+    def _memories_for(self, reader: Reader) -> memories.MemoryTable:
+        space, vectors = self.space.name, lambda: self.memory_vectors
+        return memories.MemoryTable(self.connection, space, self.ranks, vectors, self.usage, reader)

@@ -50,8 +50,9 @@ _MAKERS: Mapping[str, Callable[[Profile], Tool]] = {
 }
 
 
-def offered(profile: Profile) -> tuple[Tool, ...]:
-    """The tools of a space with this profile, in the profile's order.
+def offered(profile: Profile, *, private: bool = False) -> tuple[Tool, ...]:
+    """The tools of a space with this profile, in the profile's order; `private`: for a person, who may keep
+    memories private.
 
     Raises: Invalid, for a user's profile with an unknown tool.
     """
@@ -60,12 +61,13 @@ def offered(profile: Profile) -> tuple[Tool, ...]:
             raise Invalid(
                 f"profile {profile.name} names unknown tool {name!r}: use {', '.join(_MAKERS)}", field="tools"
             )
-    return tuple(_MAKERS[name](profile) for name in profile.tools)
+    tools = tuple(_MAKERS[name](profile) for name in profile.tools)
+    return tuple(memory_tools.with_private(tool) for tool in tools) if private else tools
 
 
 def call(memories: "Memories", name: str, arguments: Mapping[str, Any]) -> Answer:
     """The answer of the tool `name`. A model's mistakes are reported to the model, never raised."""
-    tools = {tool.name: tool for tool in offered(memories.profile)}
+    tools = {tool.name: tool for tool in offered(memories.profile, private=memories.person is not None)}
     if name not in tools:
         return Answer(f"Unknown tool {name!r}: use {', '.join(tools)}.", failed=True)
     try:

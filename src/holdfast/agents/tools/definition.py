@@ -9,8 +9,8 @@ from holdfast.errors import Invalid
 if TYPE_CHECKING:
     from holdfast.engine.memories import Memories
 
-Kind = Literal["string", "integer"]
-_TYPES: Mapping[Kind, type] = {"string": str, "integer": int}
+Kind = Literal["string", "integer", "boolean"]
+_TYPES: Mapping[Kind, type] = {"string": str, "integer": int, "boolean": bool}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Parameter:
     def checked(self, value: object) -> object:
         """`value`, if it fits. Raises: Invalid."""
         # True is an int to Python, and never what was meant.
-        if not isinstance(value, _TYPES[self.kind]) or isinstance(value, bool):
+        if not isinstance(value, _TYPES[self.kind]) or isinstance(value, bool) != (self.kind == "boolean"):
             raise Invalid(f"{self.name} must be of type {self.kind}, not {value!r:.60}", field=self.name)
         if self.choices and value not in self.choices:
             raise Invalid(

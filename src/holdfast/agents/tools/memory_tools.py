@@ -16,6 +16,7 @@ from holdfast.errors import Invalid
 if TYPE_CHECKING:
     from holdfast.engine.memories import Memories
 
+_WRITING = ("memory_remember", "memory_revise", "add_to_memory", "update_memory")
 _MAX_LISTED = 200
 _MAX_NAMED = 10  # that a model can choose from
 _ID = Parameter(name="id", says="The memory's id, 8 characters, as shown in brackets.", least=1, most=200)
@@ -41,7 +42,10 @@ def search(_: Profile) -> Tool:
 def remember(profile: Profile, *, name: str = "memory_remember", revise_with: str = "memory_revise") -> Tool:
     def run(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         outcome = memories.remember(
-            given["content"], category=given.get("category"), subject=given.get("subject")
+            given["content"],
+            category=given.get("category"),
+            subject=given.get("subject"),
+            private=given.get("private", False),
         )
         return tool_text.remembered(outcome, revise=revise_with)
 
@@ -95,6 +99,20 @@ def revise(profile: Profile, *, name: str = "memory_revise") -> Tool:
         effect=Effect(repeatable=True),
         returns=tool_text.CHANGED,
         run=_revise,
+    )
+
+
+def with_private(tool: Tool) -> Tool:
+    """A tool that writes one memory, with the choice of keeping it private."""
+    if tool.name not in _WRITING:
+        return tool
+    says = "true: only this person's tokens see it, nobody else in the space."
+    return replace(
+        tool,
+        parameters=(
+            *tool.parameters,
+            Parameter(name="private", says=says, kind="boolean", required=False),
+        ),
     )
 
 
@@ -178,11 +196,12 @@ def _revise(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         memory_id = _bare(named)
     else:
         memory_id, subject = _about(subject, memories), None
-    if content is None and subject is None:
+    private = given.get("private")
+    if content is None and subject is None and private is None:
         raise Invalid(
             "content is missing: give the complete new text, or an id and a new subject", field="content"
         )
-    result = memories.revise(memory_id, content, subject=subject)
+    result = memories.revise(memory_id, content, subject=subject, private=private)
     if isinstance(result, Waiting):
         return tool_text.remembered(result, revise="")
     before, after = result.previous, result.memory

@@ -78,6 +78,8 @@ def line(memory: "Memory") -> str:
     """`- [id:a1b2c3d4] [timing] jellyfin: Takes 60s to start`, with its origin unless that is plain."""
     about = f"{label(memory.subject)}: " if memory.subject else ""
     notes = [] if memory.source.trusted else [f"from {memory.source.origin}"]
+    if memory.source.person:
+        notes.append(f"{'private to' if memory.private else 'by'} {label(memory.source.person)}")
     notes += [memory.state] if memory.state != "active" else []
     if memory.superseded_by:
         notes.append(f"of {memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}")
@@ -171,7 +173,7 @@ def story_values(told: "Story") -> dict[str, Any]:
             {
                 "on": f"{entry.created_at:%Y-%m-%d}",
                 "action": entry.action,
-                "by": entry.origin,
+                "by": f"{label(entry.person)} ({entry.origin})" if entry.person else entry.origin,
                 "session": inline(entry.session) if entry.session else None,
                 "note": inline(entry.note) if entry.note else None,
             }

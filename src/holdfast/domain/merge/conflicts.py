@@ -113,10 +113,11 @@ def _propose(proposal: str, wording: OrderedVersion, reason: str, linked: bool, 
     version, after, at = wording.row, wording.by.after, wording.by.row["created_at"]
     moments = dict.fromkeys(("created_at", *REMEMBERED_TIMES), at)
     kept = {name: after.get(name) for name in REMEMBERED}
-    source = {name: version[name] for name in ("origin", "session_id", "message_id", "tier")}
+    source = {name: version.get(name) for name in ("origin", "session_id", "message_id", "tier", "person")}
+    seen = {"private": bool(after.get("private"))}
     told = {"id": proposal, "content": version["content"], "summary": version["summary"], "version": 1}
     waits = {"state": "waiting", "waiting_for": reason, "pinned": False, "decayed_weeks": 0}
-    row = {**kept, **source, **told, **waits, **moments, "accessed_at": None, "accesses": 0}
+    row = {**kept, **source, **seen, **told, **waits, **moments, "accessed_at": None, "accesses": 0}
     found.memories.append(row)
     found.versions.append({**version, "memory_id": proposal, "number": 1})
     if linked:
@@ -136,7 +137,7 @@ def _propose(proposal: str, wording: OrderedVersion, reason: str, linked: bool, 
 
 def journal_copy(row: Row) -> Row:
     """What the journal keeps of a memory's row."""
-    kept = {name: row[name] for name in REMEMBERED}
+    kept = {name: row[name] for name in REMEMBERED} | ({"private": True} if row.get("private") else {})
     return kept | {name: datetime.fromisoformat(row[name]).isoformat() for name in REMEMBERED_TIMES}
 
 
@@ -168,7 +169,7 @@ def _deleted_there(
         return
     for memory_id, row in sorted(merged.memories.items()):
         tombstone = tombstones.get(exchange.hash_of(row["content"]))
-        if row["state"] not in ("active", "inactive") or tombstone is None:
+        if row["state"] not in ("active", "inactive") or tombstone is None or row.get("private"):
             continue
         act = (tombstone["memory_id"], tombstone["created_at"])
         if any(

@@ -59,6 +59,7 @@ def _memory(
         for name in REMEMBERED
         if name in state and name not in ("version", *REMEMBERED_TIMES)
     }
+    row["private"] = bool(state.get("private"))
     row |= {name: text_of(datetime.fromisoformat(state[name])) for name in REMEMBERED_TIMES}
     if (wording := worded.get(state["version"])) is not None:
         row |= {name: wording.row[name] for name in ("content", "summary")} | {

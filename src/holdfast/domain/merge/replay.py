@@ -12,7 +12,7 @@ from holdfast.domain.history import REMEMBERED
 from holdfast.domain.merge.entries import JournalChange, Row
 from holdfast.domain.profile import Policy
 
-_SET = ("category", "subject", "project", "waiting_for", "pinned", "version")
+_SET = ("category", "subject", "project", "waiting_for", "pinned", "version", "private")
 _IN_USE = ("active", "inactive")
 _BY_HAND = ("revised", "approved")  # these set a confidence; all others raise or lower it
 _RAISING = ("merged", "split")  # these raise or lower the importance

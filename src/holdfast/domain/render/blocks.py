@@ -51,19 +51,21 @@ def render(
     superseded: Mapping[str, str] | None = None,
     reworded: Collection[str] = (),
     among: int | None = None,
+    person: str | None = None,
 ) -> Block:
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, headings included.
 
     Memories about `subject` come first. The text is empty if nothing fits. With an infinite budget only the
     profile's maximum of lines counts. An index lists files: those in `paths`, else the default name.
     `superseded` names the successors of memories, `reworded` those whose current text no person wrote.
-    `among` is the total number, if `memories` are only the highest ranked of them.
+    `among` is the total number, if `memories` are only the highest ranked of them. What is about a person and
+    was written by another than `person` says whose it is.
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = _eligible(memories, profile)
     total = len(eligible) if among is None else among
     request = Request(
-        profile, folded(subject), total, estimate, paths or {}, tools, superseded or {}, reworded
+        profile, folded(subject), total, estimate, paths or {}, tools, superseded or {}, reworded, person
     )
 
     tokens = profile.block.budget if budget is None else budget
@@ -212,14 +214,15 @@ def render_hits(
     budget: int,
     most: int,
     dated: Collection[str] = (),
+    others: Collection[str] = (),
     estimate: Estimate = estimate_tokens,
 ) -> HitBlock:
     """The first `most` hits that fit into `budget` tokens, headings included.
 
     Of a long text the part with most of the stems in `wanted` is shown; the memories in `dated` with their
-    date. Empty if nothing fits.
+    date, those of `others` with who wrote them. Empty if nothing fits.
     """
-    around = [(hit, *_around(hit, dated)) for hit in hits]
+    around = [(hit, *_around(hit, dated, others)) for hit in hits]
     lines: list[tuple[Hit, str]] = []
     for length in _MAX_SHOWN:
         fit: list[tuple[Hit, str]] = []
@@ -241,7 +244,7 @@ def _text(hit: Hit) -> str:
     return hit.memory.content if isinstance(hit, MemoryHit) else hit.message.content or ""
 
 
-def _around(hit: Hit, dated: Collection[str]) -> tuple[str, str]:
+def _around(hit: Hit, dated: Collection[str], others: Collection[str]) -> tuple[str, str]:
     """The text before and after the content."""
     if isinstance(hit, MessageHit):
         who = escape.label(hit.message.speaker or hit.message.role)
@@ -250,5 +253,7 @@ def _around(hit: Hit, dated: Collection[str]) -> tuple[str, str]:
     subject = escape.label(memory.subject or "")
     about = f"{subject}: " if subject else ""
     origin = "" if memory.source.trusted else f" (from {memory.source.origin})"
+    whose = escape.label(memory.source.person or "")
+    origin = f" ({whose}'s){origin}" if memory.id in others else origin
     day = f", {memory.updated_at:%Y-%m-%d}" if memory.id in dated else ""
     return f"- [id:{escape.label(memory.id)}] [{escape.label(memory.category)}{day}] {about}", origin

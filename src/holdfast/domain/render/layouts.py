@@ -37,6 +37,7 @@ class Request:
     tools: bool = True  # whether the reader has the profile's tools
     superseded: Mapping[str, str] = field(default_factory=dict)  # the successors of memories, by id
     reworded: Collection[str] = ()  # the memories whose present wording no person gave, by id
+    person: str | None = None  # whose prompt it is for, if that is known
 
     @property
     def policy(self) -> Policy:
@@ -45,6 +46,12 @@ class Request:
     def path(self, memory: Memory) -> str:
         """The file of a memory, existing or not."""
         return self.paths.get(memory.id) or file_name(memory.subject or memory.id)
+
+    def origin(self, memory: Memory) -> str:
+        """What is said of where a memory comes from; nothing, if it is as one would take it to be."""
+        if is_anothers(memory, self.profile, self.person):
+            return f" ({escape.label(memory.source.person or '')}'s){_origin(memory)}"
+        return _origin(memory)
 
     def is_about(self, name: str | None) -> bool:
         """Whether `name` is the subject that was asked for."""
@@ -91,7 +98,9 @@ def _subject_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
     section = "" if general else escape.heading(memory.subject or "")
     weighs = request.profile.policy.weighs_confidence
     weight = f" (confidence: {_decimal(memory.confidence)})" if weighs else ""
-    line = f"- [{escape.label(memory.category)}] {escape.inline(memory.content)}{weight}{_origin(memory)}"
+    line = (
+        f"- [{escape.label(memory.category)}] {escape.inline(memory.content)}{weight}{request.origin(memory)}"
+    )
     return BlockEntry(memory, place, section, line)
 
 
@@ -140,7 +149,7 @@ def _by_confidence(memory: Memory, profile: Profile) -> Key:
 
 
 def _category_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
-    line = f"- {_id(memory)} {_about(memory)}{escape.inline(memory.content)}{_origin(memory)}"
+    line = f"- {_id(memory)} {_about(memory)}{escape.inline(memory.content)}{request.origin(memory)}"
     return BlockEntry(memory, place, _capital(escape.heading(memory.category)), line)
 
 
@@ -180,9 +189,10 @@ _MAX_USE = 4  # doublings of the number of times that a memory was recalled; mor
 
 def _rules_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
     rule = _is_rule(memory, request.profile) and memory.id not in request.reworded
+    rule = rule and not is_anothers(memory, request.profile, request.person)
     ages = not rule and not request.profile.holds_everywhere(memory.category)
     day = f" ({memory.updated_at:%Y-%m-%d})" if ages else ""
-    line = f"- {_id(memory)} {_about(memory)}{escape.inline(memory.content)}{day}{_origin(memory)}"
+    line = f"- {_id(memory)} {_about(memory)}{escape.inline(memory.content)}{day}{request.origin(memory)}"
     return BlockEntry(memory, place, _RULES if rule else _NOTES, line)
 
 
@@ -219,7 +229,7 @@ def _index_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
     says = memory.summary or _first_line(memory.content)[:_DESCRIPTION]
     shown = escape.inline(clean(says, one_line=True).strip())
     target = "/".join(map(escape.link_target, request.path(memory).split("/")))
-    origin = "" if memory.source.origin == "file" else _origin(memory)  # here all of them are files
+    origin = "" if memory.source.origin == "file" else request.origin(memory)  # here all of them are files
     line = f"- [{escape.link_text(name)}]({target}){' - ' if shown else ''}{shown}{origin}"
     known = memory.category in request.profile.category_names
     return BlockEntry(memory, place, _capital(memory.category) if known else "", line)
@@ -292,6 +302,12 @@ def _settle_lines(counted: Callable[[int], str], estimate: Estimate) -> str:
 
 def _id(memory: Memory) -> str:
     return f"[id:{escape.label(memory.id)}]"
+
+
+def is_anothers(memory: Memory, profile: Profile, person: str | None) -> bool:
+    """Whether it is about a person, and another than `person` wrote it: "prefers tabs" is then that one's."""
+    by = memory.source.person
+    return by is not None and by != person and profile.holds_everywhere(memory.category)
 
 
 def _origin(memory: Memory) -> str:

@@ -39,6 +39,7 @@ def add(visit: WriteVisit, sent: Sent) -> Response:
             tags=sent.words("tags"),
             confidence=sent.share("confidence"),
             anyway=sent.given("anyway"),
+            private=sent.given("private"),
         )
     except Invalid as wrong:
         return _form(visit, sent, None, str(wrong), field=wrong.field)

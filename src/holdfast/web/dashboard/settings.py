@@ -77,6 +77,7 @@ def create_token(visit: AdminVisit, sent: Sent) -> Response:
         *sent.all("scope"),
         spaces=None if everywhere else (visit.space,),
         name=sent.text("name").strip() or None,
+        person=sent.text("person").strip() or None,
         lifetime=lifetime(sent.text("expires")) if sent.given("expires") else LIFETIME,
         max_requests=sent.whole("max_requests"),
         quota=Quota(

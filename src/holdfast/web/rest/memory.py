@@ -69,6 +69,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
     other_projects: bool = True,
     state: Annotated[list[State], Query(max_length=4)] = ["active"],  # noqa: B006  # FastAPI copies it
     origin: Origin | None = None,
+    person: Name = None,
     session: Name = None,
     least_confidence: Annotated[float | None, Query(ge=0, le=1)] = None,
     importance: Annotated[int | None, Query(ge=1, le=5)] = None,
@@ -89,6 +90,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
         project=project,
         other_projects=other_projects,
         origin=origin,
+        person=person,
         session=session,
         least_confidence=least_confidence,
         importance=importance,

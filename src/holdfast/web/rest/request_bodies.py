@@ -45,6 +45,7 @@ class NewDraft(Body):
     tags: Tags = []
     confidence: Belief | None = None
     importance: Importance | None = None
+    private: bool = Field(False, description="Only tokens of the same person see it. Not for imports.")
 
 
 class NewMemory(NewDraft):
@@ -80,6 +81,7 @@ class Change(Body):
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
         None, description="The number of an earlier version to go back to."
     )
+    private: bool | None = Field(None, description="true: only tokens of its writer see it; false: all do.")
     origin: Origin | None = None
     session: Id | None = None
 
@@ -100,6 +102,7 @@ class Where(Body):
     project: Name | None = None
     other_projects: bool = Field(True, description="false: only memories of `project` and global ones.")
     origin: Origin | None = None
+    person: Name | None = Field(None, description="Who wrote it.")
     session: Id | None = None
     least_confidence: Share | None = None
     importance: Importance | None = None
@@ -243,3 +246,7 @@ class NewToken(TokenChange):
     )
     name: Name | None = None
     expires: Span = Field("365d", description="When it stops working: 24h, 90d, 8w, never.")
+    person: Name | None = Field(
+        None,
+        description="Who uses it: what is written with it says so. A token creates those of its own person.",
+    )

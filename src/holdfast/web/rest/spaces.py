@@ -75,6 +75,7 @@ def create_token(administration: AdminWrite, new: request_bodies.NewToken) -> Js
         spaces=spaces,
         name=new.name,
         lifetime=lifetime(new.expires),
+        person=new.person,
         max_requests=new.max_requests,
         quota=Quota(max_memories=new.max_memories, max_messages=new.max_messages, max_bytes=new.max_bytes),
     )
