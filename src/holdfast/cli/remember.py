@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import call, say
+from holdfast.cli import call, outcome_texts, say
 from holdfast.cli.call import Call, confirm, each, in_space, wrong_usage
 from holdfast.cli.say import echo
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Memory, Origin
@@ -58,7 +58,7 @@ def remember(
         if tier is not None:
             memories.open_session(session, tier=tier)
         outcome = memories.remember(content, **fields)
-        text = say.outcome(outcome, weighed=memories.profile.policy.weighs_confidence)
+        text = outcome_texts.outcome(outcome, weighed=memories.profile.policy.weighs_confidence)
     call.tell(text, outcome)
     if settled(outcome) is None:
         raise click.exceptions.Exit(1)
@@ -248,10 +248,10 @@ def revise(
     with call.memories(origin, session) as memories:
         result = memories.revise(memory_id, tags=new_tags, **fields)
     if isinstance(result, Waiting):
-        call.tell(say.outcome(result), result)
+        call.tell(outcome_texts.outcome(result), result)
         return
     text = f"Revised {say.line(result.memory)}\n  {_changes(result.previous, result.memory)}"
-    text += say.redacted(result.memory)
+    text += outcome_texts.redacted(result.memory)
     call.tell(text, result)
 
 
