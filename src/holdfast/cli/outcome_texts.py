@@ -96,7 +96,10 @@ def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool
 
 
 def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
-    lines = [f"{click.style('Waiting', fg='yellow')} {say.headline(memory)}", f"  Reason: {say.one_line(reason)}"]
+    lines = [
+        f"{click.style('Waiting', fg='yellow')} {say.headline(memory)}",
+        f"  Reason: {say.one_line(reason)}",
+    ]
     lines += [f"  Existing: {say.line(other)}" for other in known]
     lines.append(f"  Approve it with {say.command('inbox approve', memory.id)}, or use `reject`")
     return "\n".join(lines)

@@ -24,11 +24,10 @@ _STEERING = re.compile(
 )
 MOST_QUOTED = 300  # characters of a message in a list
 _BLANKS = re.compile(r"\s+")
-#: Commands that are about one space, where none is named.
-_IN_A_SPACE = re.compile(
-    r"(`holdfast (?:list|show|why|revise|forget|restore|erase|split|remember|inbox|tend|sessions|undo-session"
-    r"|files)\b(?![^`]*--space)[^`]*)"
-)
+_COMMAND = re.compile(r"`holdfast ([^`]*)`")
+#: Commands that are about no database, and those that are about no space.
+_OF_THE_MACHINE = re.compile(r"(?:completion|open|quiet|service (?:status|stop|uninstall)|tour|uninstall)\b")
+_OF_THE_STORE = re.compile(r"(?:backup|doctor|migrate|space|status|token)\b")
 
 
 def visible(text: str) -> str:
@@ -73,13 +72,37 @@ def command(*words: str) -> str:
 
 
 def hint(text: str, call: "Call | None" = None) -> str:
-    """`text` with its commands as they work here: in the space of this one, and found by the shell."""
+    """`text` with its commands as they work here: with the space and the database that this one was given,
+    and found by the shell.
+    """
+    if "`holdfast " not in text:
+        return text
     context = click.get_current_context(silent=True)
     call = call or (context.obj if context else None)
-    space = call.space if call and call.space != call.usual_space else None
-    if space:
-        text = _IN_A_SPACE.sub(lambda found: f"{found[1]} --space {one_line(space)}", text)
-    return text.replace("`holdfast ", f"`{program()} ") if "`holdfast " in text else text
+    return _COMMAND.sub(lambda found: f"`{program()} {as_given(found[1], call)}`", text)
+
+
+def as_given(words: str, call: "Call | None") -> str:
+    """A command with the --space and --db of this one, where it takes them and has none."""
+    if call is None or "--help" in words or _OF_THE_MACHINE.match(words):
+        return words
+    if call.space and call.space != call.usual_space and " --space" not in words:
+        words += "" if _OF_THE_STORE.match(words) else f" --space {_quoted(call.space)}"
+    return (
+        f"{words} --db {_quoted(_without_password(call.db))}" if call.db and " --db" not in words else words
+    )
+
+
+def _quoted(value: str) -> str:
+    from shlex import quote
+
+    return quote(one_line(value))
+
+
+def _without_password(db: str) -> str:
+    from holdfast.app.paths import public_place
+
+    return public_place(db) if "://" in db.removeprefix("sqlite:///") else db
 
 
 def program() -> str:
@@ -131,15 +154,15 @@ def line(memory: "Memory", *, weighed: bool = True) -> str:
     """The headline with confidence, and with the state unless it is active."""
     notes = [f"confidence {number(memory.confidence)}"] if weighed else []
     if memory.state != "active":
-        notes.append(state(memory))
+        notes.append(state(memory.state))
     if memory.pinned:
         notes.append("pinned")
     return headline(memory) + (click.style(f" ({', '.join(notes)})", dim=True) if notes else "")
 
 
-def state(memory: "Memory") -> str:
-    """The state in the words of the commands: a forgotten memory is a deleted one."""
-    return "deleted" if memory.state == "forgotten" else memory.state
+def state(name: str) -> str:
+    """A state, or the action that led to it, in the words of the commands: what is forgotten was deleted."""
+    return "deleted" if name == "forgotten" else name
 
 
 # ------------------------------------------------------------------------------------------- where it goes
