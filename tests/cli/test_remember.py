@@ -308,7 +308,7 @@ def test_a_confidence_beyond_the_ends_is_stored_as_the_end_and_not_in_silence(
 ) -> None:
     result = shell("remember", "Lives in Lisbon", "--confidence", given)
 
-    assert result.stderr == f"confidence {given} is outside of 0 to 1: storing {stored}\n"
+    assert result.stderr == f"holdfast: confidence {given} is outside of 0 to 1: storing {stored}\n"
     assert [memory["confidence"] for memory in shell.json("list", "--state", "all")["memories"]] == [
         float(stored)
     ]

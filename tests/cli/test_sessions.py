@@ -74,6 +74,8 @@ def test_the_last_session_to_undo_is_the_last_that_changed_a_memory(shell: Shell
 
 def test_a_session_that_is_not_there_is_said_with_how_to_find_one(shell: Shell) -> None:
     assert "`holdfast sessions` lists them" in shell("sessions", "show", "nobody").stderr
+    assert "no session is known in space 'default' yet" in shell("sessions", "show", "last").stderr
+    assert "no session has changed a memory in space 'default' yet" in shell("undo-session", "last").stderr
     assert shell.says("sessions") == "No sessions\n"
 
 

@@ -95,9 +95,9 @@ def test_where_names_the_place_without_the_password(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [
-        (["space", "delete", "nospace", "--yes"], "the spaces are default, lab"),
-        (["space", "show", "nospace"], "the spaces are default, lab"),
-        (["space", "change", "nospace", "--messages", "off"], "the spaces are default, lab"),
+        (["space", "delete", "nospace", "--yes"], "known spaces: default, lab"),
+        (["space", "show", "nospace"], "known spaces: default, lab"),
+        (["space", "change", "nospace", "--messages", "off"], "known spaces: default, lab"),
         (["list", "--space", "nospace"], "use default, lab, or create it with `"),
     ],
 )

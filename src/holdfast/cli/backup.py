@@ -150,7 +150,9 @@ def _verify(call: Call, file: str) -> None:
     try:
         parts = list(read_all(read_lines(file)))
     except Invalid as error:
-        raise Invalid(f"not verified: {error}", command="make a new backup") from None
+        raise Invalid(
+            f"not verified: {error}", command="give a file that `holdfast backup FILE` wrote"
+        ) from None
     with TemporaryDirectory(prefix="holdfast-verify-") as folder:
         store = open_store(f"{folder}/restored.db", clock=call.time())
         try:

@@ -275,7 +275,7 @@ def check_confidence(ctx: click.Context, param: click.Parameter, value: float | 
     """A confidence as it is given: the engine stores the nearer end of the range, and the user is told so."""
     if value is not None and (value < 0 or value > 1):
         end = "0" if value < 0 else "1"
-        echo(f"{param.name} {value:g} is outside of 0 to 1: storing {end}", err=True)
+        echo(f"holdfast: {param.name} {value:g} is outside of 0 to 1: storing {end}", err=True)
     return value
 
 

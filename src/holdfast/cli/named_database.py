@@ -28,6 +28,7 @@ def _near(path: Path) -> str:
     """The files beside it with a similar name."""
     from difflib import get_close_matches
 
-    there = [each.name for each in path.parent.iterdir() if each.is_file()] if path.parent.is_dir() else []
-    close = get_close_matches(path.name, there, n=2)
+    there = [each for each in path.parent.iterdir() if each.is_file()] if path.parent.is_dir() else []
+    names = [each.name for each in there if not each.name.endswith(("-lock", "-shm", "-wal"))]
+    close = get_close_matches(path.name, names, n=2)
     return f" (did you mean {' or '.join(close)}?)" if close else ""

@@ -89,9 +89,12 @@ def find_session(words: str, *, ctx: SpaceContext, wrote: bool = False) -> str:
         if tx.sessions.get(words) is not None:
             return words
         latest = tx.sessions.latest(_LOOKED_AT, where=SessionFilter(upkeep=False))
-        if words == LAST and latest:
-            writers = (each for each in latest if not wrote or tx.journal.of_session(each.id))
-            return next(writers, latest[0]).id
+        if words == LAST:
+            fitting = (each.id for each in latest if not wrote or tx.journal.of_session(each.id))
+            if last := next(fitting, None):
+                return last
+            which = "has changed a memory" if wrote else "is known"
+            raise NotFound(f"no session {which} in space {ctx.space!r} yet")
     called = titles([each.id for each in latest], ctx=ctx)
     wanted = words.casefold()
     names = {each.id: (called.get(each.id, "").casefold(), each.id.casefold()) for each in latest}

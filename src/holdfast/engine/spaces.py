@@ -116,5 +116,7 @@ def _existing(name: str, store: Store) -> Space:
     space = store.space(name)
     if space is None:
         there = [each.name for each in store.spaces()]
-        raise NotFound(f"there is no space {name!r}", command=f"the spaces are {', '.join(there)}")
+        raise NotFound(
+            f"there is no space {name!r}", command=f"known spaces: {', '.join(there) or 'none yet'}"
+        )
     return space
