@@ -108,6 +108,7 @@ def test_a_session_is_taken_back(shell: Shell) -> None:
     said = shell.says("undo-session", "bad")
 
     assert said == (
+        "Undid session bad, started 2026-03-01 12:00 UTC\n"
         f"Deleted {wrong}  [timing] jellyfin: Takes 30s to start after restart\n"
         f"Reverted {known}  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
         f"Kept {liked}  [dependency] Needs the database first (confidence 0.8): "

@@ -83,7 +83,7 @@ def test_a_command_that_writes_makes_it_and_says_so_once(tmp_path: Path) -> None
     first = run("remember", "Lives in Lisbon", "--db", place)
     second = run("remember", "Likes jazz", "--db", place)
 
-    assert (first.exit_code, first.stderr) == (0, f"Creating the database {place}\n")
+    assert (first.exit_code, first.stderr) == (0, f"New database: {place}\n")
     assert (second.exit_code, second.stderr) == (0, "")
 
 

@@ -6,7 +6,7 @@ Global options may be given before or after the sub-command. Results are formatt
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -52,10 +52,11 @@ class Call:
         Raises: NotFound.
         """
         from holdfast.app import wiring
-        from holdfast.cli import named_database
 
-        named_database.check(self.db, creates=creates)
-        store = wiring.open_store(self.db, clock=self.time())
+        if named := self.db or os.environ.get("HOLDFAST_DB"):
+            from holdfast.cli.named_database import opening
+        with opening(named, creates=creates) if named else nullcontext():
+            store = wiring.open_store(self.db, clock=self.time())
         try:
             yield store
         finally:

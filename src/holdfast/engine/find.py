@@ -116,7 +116,7 @@ def find_memory(words: str, *, ctx: SpaceContext) -> str:
     Raises: Conflict, if several begin so; Invalid, if too little of the one is given.
     """
     with ctx.read() as tx:
-        if not words or tx.memories.get(words) is not None:
+        if not words.isprintable() or not words or tx.memories.get(words) is not None:
             return words
         found = tx.memories.beginning(words, _NAMED + 1)
     if not found:
