@@ -115,7 +115,9 @@ def test_a_session_is_taken_back(shell: Shell) -> None:
         "confirmed or revised by others since\n"
         "Removed 2 links\n"
     )
-    assert shell.says("undo-session", "bad").startswith("Kept ")
+    again = shell.says("undo-session", "bad").splitlines()
+    assert again[0] == "Nothing to undo in session bad, started 2026-03-01 12:00 UTC"
+    assert again[1].startswith(f"Kept {liked}")
 
 
 def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:

@@ -56,7 +56,7 @@ def test_a_session_is_undone_by_its_name(shell: Shell) -> None:
     which = "session run-1 “Why does the build fail?”, started 2026-03-01 12:00 UTC\n"
 
     assert shell.says("undo-session", "why does the build fail?").startswith(f"Undid {which}Deleted ")
-    assert shell.says("undo-session", "last") == f"Nothing to undo: no change is left of {which}"
+    assert shell.says("undo-session", "last") == f"Nothing to undo in {which}"
 
 
 def test_the_last_session_to_undo_is_the_last_that_changed_a_memory(shell: Shell) -> None:

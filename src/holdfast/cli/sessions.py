@@ -151,5 +151,5 @@ def undo_session(call: Call, session: str) -> None:
     lines += [f"Kept {say.line(memory)}: confirmed or revised by others since" for memory in undone.kept]
     if undone.links:
         lines.append(f"Removed {say.count(undone.links, 'link')}")
-    told = [f"Undid {which}", *lines] if lines else [f"Nothing to undo: no change is left of {which}"]
-    call.tell("\n".join(told), undone)
+    done = undone.removed or undone.changed or undone.links
+    call.tell("\n".join([f"{'Undid' if done else 'Nothing to undo in'} {which}", *lines]), undone)
