@@ -313,5 +313,5 @@ def _existing(space: str, store: Store, clock: Clock) -> "Space":
         except Conflict:  # another process was faster
             found = store.space(space)
     if found is None:
-        raise no_space(space)
+        raise no_space(space, [each.name for each in store.spaces()])
     return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import say
+from holdfast.cli import named_database, say
 from holdfast.cli.call import Call, on_store
 from holdfast.cli.spaces import overview_table
 from holdfast.wire.values import to_json
@@ -43,6 +43,7 @@ def doctor(call: Call, repair: bool) -> None:
     from holdfast.app import wiring
     from holdfast.app.checkup import checkup
 
+    named_database.check(call.db, creates=False)
     seen = checkup(call.db, wiring.open_embedder(), clock=call.time(), mend=repair)
     if call.json:
         call.tell("", _as_json(seen))

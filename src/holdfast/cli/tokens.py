@@ -89,7 +89,7 @@ def create(
     if bool(spaces) == all_spaces:
         raise wrong_usage("give either --space NAME or --all-spaces")
     quota = Quota(max_memories=max_memories, max_messages=max_messages, max_bytes=max_bytes)
-    with call.store() as store:
+    with call.store(creates=True) as store:
         made = _administration(call, store).create_token(
             *scopes,
             spaces=spaces or None,

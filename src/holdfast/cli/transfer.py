@@ -187,7 +187,7 @@ def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry
 
 
 def _take_archive(call: Call, lines_of_it: Iterable[str], dry_run: bool) -> None:
-    with call.memories() as memories:
+    with call.memories(creates=True) as memories:
         parts = memories.import_archive(lines_of_it, dry_run=dry_run)
     added, known = sum(part.added for part in parts), sum(part.known for part in parts)
     different = [one for part in parts for one in part.different]

@@ -607,9 +607,16 @@ class Memories:
         return engine.session_names.titles(session_ids, ctx=self._synced)
 
     @reads
-    def find_session(self, words: str) -> str:
-        """The id of the session with this id or title, or which begins so; "last" is the latest one."""
-        return engine.session_names.find_session(words, ctx=self._synced)
+    def find_session(self, words: str, *, wrote: bool = False) -> str:
+        """The id of the session with this id or title, or which begins so; "last" is the latest one, or with
+        `wrote` the latest that changed a memory.
+        """
+        return engine.session_names.find_session(words, ctx=self._synced, wrote=wrote)
+
+    @reads
+    def find_memory(self, words: str) -> str:
+        """The id that is given, or the one that begins so."""
+        return engine.find.find_memory(words, ctx=self._synced)
 
     @needs("write")
     def name_session(self, session_id: str, name: str) -> Session:

@@ -56,12 +56,12 @@ class TokenReader:
         """The section, when this was its last line. Raises: Invalid."""
         if "end" in entry:
             if entry.get("counts") != {KIND: len(self.rows)} or entry["sha256"] != self.digest.hexdigest():
-                raise Invalid(f"line {number}: the tokens were changed or damaged; nothing was restored")
+                raise Invalid(f"line {number}: the tokens were changed or damaged; nothing was changed")
             return TokenArchive(self.rows)
         row = entry.get("token")
         if not isinstance(row, dict) or (reason := _wrong(row)):
             said = reason if isinstance(row, dict) else "is missing"
-            raise Invalid(f"line {number}: a token {said}; nothing was restored")
+            raise Invalid(f"line {number}: a token {said}; nothing was changed")
         self.digest.update(line.encode())
         self.rows.append(row)
         return None

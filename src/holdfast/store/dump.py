@@ -54,7 +54,7 @@ def _stored(column: Column[Any], value: object) -> Any:
         return to_text(datetime.fromisoformat(str(value))) if isinstance(column.type, UtcTime) else value
     except ValueError:
         table = column.table.name
-        raise Invalid(f"a row of {table} has {value!r:.60} for {column.name}; nothing was imported") from None
+        raise Invalid(f"a row of {table} has {value!r:.60} for {column.name}; nothing was changed") from None
 
 
 def _default(column: Column[Any]) -> Any:
@@ -62,7 +62,7 @@ def _default(column: Column[Any]) -> Any:
     if isinstance(column.type, Boolean):
         return False
     if column.server_default is None:
-        raise Invalid(f"a row of {column.table.name} is missing {column.name}; nothing was imported")
+        raise Invalid(f"a row of {column.table.name} is missing {column.name}; nothing was changed")
     text = str(column.server_default.arg)  # type: ignore[attr-defined]
     return int(text) if isinstance(column.type, Integer) else text
 
