@@ -80,7 +80,8 @@ function placesFor(words) {
   const acts = all("#palette-acts a").map((link) => [link.textContent, link.href]);
   const themes = all("[data-theme-choice]")[0].options;
   const looks = [...themes].map(({ value, text }) => [`Theme: ${text.toLowerCase()}`, () => choose(value)]);
-  const found = [...pages, ...spaces, ...acts, ...looks].filter(([says]) => says.toLowerCase().includes(wanted));
+  const leave = all('form[action="/logout"]').slice(0, 1).map((form) => ["Sign out", () => form.requestSubmit()]);
+  const found = [...pages, ...spaces, ...acts, ...looks, ...leave].filter(([says]) => says.toLowerCase().includes(wanted));
   if (!words) return found;
   const searched = (name) => {
     const address = new URL(one("#palette-words").dataset[name], location);
@@ -157,7 +158,7 @@ for (const fold of all(".filters > .fold")) {
 function opened(name) {
   const details = document.getElementById(name);
   details.open = true;
-  one("textarea", details).focus();
+  one("textarea, input:not([type=hidden])", details).focus();
 }
 
 // As it was before: what is typed is saved by now, or not wanted.
@@ -314,7 +315,14 @@ setInterval(() => {
   }
 }, 20000);
 
-if (location.hash === "#edit" && one("details#edit")) opened("edit");
+// An address can name a form to open; another one on the same page comes from the palette.
+function openNamed() {
+  if (palette) palette.close();
+  const name = location.hash.slice(1);
+  if (name && one(`details.editing#${CSS.escape(name)}`)) opened(name);
+}
+window.addEventListener("hashchange", openNamed);
+openNamed();
 grow(document);
 selected();
 document.addEventListener("htmx:afterSettle", selected);
