@@ -197,12 +197,14 @@ def test_the_palette_opens_a_form_of_the_same_page_and_signs_out(watched: Watche
     words = page.get_by_role("searchbox", name="Go to")
 
     page.keyboard.press("Control+k")
-    words.fill("create a token")
+    with page.expect_request_finished(lambda request: "q=create" in request.url):
+        words.fill("create a token")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(page.get_by_label("Name", exact=True)).to_be_focused()
     page.keyboard.press("Control+k")
-    words.fill("sign out")
+    with page.expect_request_finished(lambda request: "q=sign" in request.url):
+        words.fill("sign out")
     page.keyboard.press("Enter")
 
     page.wait_for_url("**/login")

@@ -124,7 +124,10 @@ if (palette) {
     if (way) {
       event.preventDefault();
       (links[at + way] || one("#palette-words")).focus();
-    } else if (event.key === "Enter" && at < 0 && links.length) links[0].click();
+    } else if (event.key === "Enter" && at < 0 && links.length) {
+      event.preventDefault(); // else the key goes on to the field that has the focus when the palette is closed
+      links[0].click();
+    }
   });
   for (const opener of all("[data-palette]")) opener.addEventListener("click", openPalette);
   document.addEventListener("keydown", (event) => {
