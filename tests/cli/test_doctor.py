@@ -150,7 +150,7 @@ def test_a_vendors_model_without_a_key_is_a_problem(
 
 
 def test_a_healthy_file_on_a_safe_library_has_no_findings() -> None:
-    assert findings(WELL) == []
+    assert findings(WELL, upgrade="") == []
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_healthy_file_on_a_safe_library_has_no_findings() -> None:
     ids=["old library", "long log", "newer", "older", "damaged"],
 )
 def test_each_trouble_has_its_finding(health: Health, level: str, says: str) -> None:
-    (finding,) = findings(health)
+    (finding,) = findings(health, upgrade="uv tool install holdfast-memory")
 
     assert finding.level == level
     assert says in finding.says

@@ -149,7 +149,7 @@ def test_a_missing_extra_is_installed_where_the_program_is(
 
     refused = sqlite_shell("list", "--db", "postgresql://nobody@127.0.0.1:1/none")
 
-    assert refused.stderr == f"holdfast: PostgreSQL needs its driver: {command}\n"
+    assert refused.stderr == f"holdfast: PostgreSQL needs its driver: run `{command}`\n"
 
 
 def test_data_is_deleted_only_when_that_is_confirmed_and_only_ours(own: Shell) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.app import machine_checks, wiring
+from holdfast.app.installation import install_command
 from holdfast.domain.confidence import LONGEST_PAUSE
 from holdfast.domain.health import (
     Damage,
@@ -53,8 +54,8 @@ def checkup(
     """
     health = wiring.examine(db)
     name = embedder.name if embedder else None
-    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_own_models()]
-    found += _machine(health, clock)
+    found = findings(health, upgrade=install_command())
+    found += [*_embedding(wiring.try_embedder(embedder)), *_own_models(), *_machine(health, clock)]
     lost = health.cluster is not None and health.cluster.lost
     if not health.exists or health.damage or lost or health.revision != health.head:
         return Checkup(health=health, findings=(*found, *_settings()), embedder=name)

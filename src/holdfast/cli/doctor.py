@@ -124,8 +124,6 @@ def _replica(replica: "ReplicaState | None") -> list[tuple[str, str]]:
 
 
 def _show(seen: "Checkup") -> None:
-    from holdfast.app.machine_checks import as_installed
-
     waiting = sum(one.waiting for one in seen.spaces)
     facts = [*_facts(seen.health), *_replica(seen.replica), ("inbox", f"{waiting:,} waiting")]
     facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
@@ -139,7 +137,7 @@ def _show(seen: "Checkup") -> None:
     for damage in seen.mended:
         click.echo(f"{click.style('repaired', fg='green')}: {_mended(damage)}")
     for finding in seen.findings:
-        todo = as_installed(say.one_line(finding.command or finding.advice))
+        todo = say.one_line(finding.command or finding.advice)
         colour = "red" if finding.level == "problem" else "yellow"
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
         click.echo(f"  {say.hint(todo)}")

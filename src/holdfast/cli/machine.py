@@ -123,7 +123,7 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
         holdfast uninstall
         holdfast uninstall --delete-data
     """
-    from holdfast.app import machine_checks, paths
+    from holdfast.app import installation, paths
     from holdfast.cli import service_process, service_unit
     from holdfast.cli.agents import disconnected_all
 
@@ -146,7 +146,7 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
         texts += ["Stopped the service"] * bool(stopped or removed)
         texts += [_deleted(path) for path in data]
         texts += [] if data else [f"Memories are kept in {say.one_line(paths.home())}"]
-        texts.append(f"Remove the program with `{machine_checks.removal()}`")
+        texts.append(f"Remove the program with `{installation.removal()}`")
     call.tell("\n".join(texts), {**answer, "deleted": [str(path) for path in data]})
     if answer["failed"]:
         raise click.exceptions.Exit(1)

