@@ -94,7 +94,7 @@ def views() -> dict[str, str]:
         "with a common word, by service": "q=limit&group=subject",
         "of one service": "subject=service-7",
         "inactive": "state=inactive",
-        "forgotten": "state=forgotten",
+        "deleted": "state=deleted",
         "of one session": "session=session-7",
     }
     return {

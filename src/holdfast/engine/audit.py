@@ -45,7 +45,7 @@ _SAYS: dict[Kind, tuple[str, str]] = {
     ),
     "contradictions": (
         "in conflict with another active memory",
-        "forget or revise the wrong one; after two weeks upkeep proposes to keep the newer one",
+        "delete or revise the wrong one; after two weeks upkeep proposes to keep the newer one",
     ),
     "never_used": (
         "not recalled or put into a prompt in the last 30 days",

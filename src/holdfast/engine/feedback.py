@@ -63,7 +63,7 @@ def _prompt(receipt: Receipt) -> str:
     if receipt.query is None:
         raise Conflict(
             f"the prompt of receipt {receipt.id} was not stored, so no other can be compared with it: "
-            "revise or forget the memory instead"
+            "revise or delete the memory instead"
         )
     return receipt.query
 

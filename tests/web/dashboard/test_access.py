@@ -96,7 +96,7 @@ def test_a_reader_changes_nothing_and_a_foreign_page_neither(board: Board, kept:
     ("address", "says"),
     [
         ("/memories?origin=nobody", "rigin: must be operator, user, assistant, tool, import or file"),
-        ("/memories?state=gone", "tate: must be all, active, inactive, waiting or forgotten"),
+        ("/memories?state=gone", "tate: must be all, active, inactive, waiting or deleted"),
         ("/memories?group=colour", "roup: must be subject or category"),
         ("/search?as_of=yesterday", "s_of: must be a date such as 2026-03-01"),
     ],

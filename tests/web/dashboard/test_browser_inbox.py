@@ -121,7 +121,7 @@ def test_a_session_is_undone_after_a_question_and_that_taken_back(watched: Watch
     expect(dialog).to_contain_text("Delete everything on Sundays")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     dialog.get_by_role("button", name="Undo").click()
-    expect(page.locator("#said")).to_contain_text("Undone: 1 memory forgotten.")
+    expect(page.locator("#said")).to_contain_text("Undone: 1 memory deleted.")
     assert states(running, [made.id]) == ["forgotten"]
 
     page.get_by_role("button", name="Undo", exact=True).click()

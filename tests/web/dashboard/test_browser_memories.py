@@ -165,13 +165,13 @@ def test_escape_leaves_an_edit_without_a_change(watched: Watched, running: Runni
 
 @requirement("dash.delete")
 @pytest.mark.parametrize("space", ["ops", "helper"])
-def test_forgetting_asks_first_and_says_whether_it_can_be_undone(
+def test_deleting_asks_first_and_says_whether_it_can_be_undone(
     watched: Watched, running: Running, space: str
 ) -> None:
     known = remembered(running, "Drinks tea in the afternoon", space, subject=f"{space}-subject")
     page = watched.go(f"/memories?space={space}&q={space}-subject")
     row(page, known).get_by_role("button", name="Edit").click()
-    row(page, known).get_by_role("button", name="Forget…").click()
+    row(page, known).get_by_role("button", name="Delete…").click()
     dialog = page.get_by_role("dialog")
     for_good = dialog.get_by_text("can’t be undone")
     expect(for_good).to_have_count(1 if space == "ops" else 0)
@@ -179,22 +179,22 @@ def test_forgetting_asks_first_and_says_whether_it_can_be_undone(
     expect(dialog).to_be_hidden()
     assert now(running, known) == known
 
-    row(page, known).get_by_role("button", name="Forget…").click()
-    dialog.get_by_role("button", name=re.compile("^Forget|^Delete for good")).click()
+    row(page, known).get_by_role("button", name="Delete…").click()
+    dialog.get_by_role("button", name=re.compile("^Delete")).click()
 
-    told = "1 memory deleted for good" if space == "ops" else "1 memory forgotten"
+    told = "1 memory deleted for good" if space == "ops" else "1 memory deleted"
     expect(page.locator("#said")).to_contain_text(told)
     found = now(running, known)
     assert (found.state if found else None) == (None if space == "ops" else "forgotten")
 
 
 @requirement("dash.bulk")
-def test_selected_memories_are_changed_and_forgotten_together(watched: Watched, running: Running) -> None:
+def test_selected_memories_are_changed_and_deleted_together(watched: Watched, running: Running) -> None:
     made = [remembered(running, f"Job {n} runs at minute {n}", subject=f"cron-{n}") for n in range(5)]
     page = watched.go("/memories?space=ops&q=cron-")
     bulk = page.get_by_role("group", name="Actions for the selected memories")
-    forget = bulk.get_by_role("button", name="Forget…")
-    expect(forget).to_be_hidden()
+    delete = bulk.get_by_role("button", name="Delete…")
+    expect(delete).to_be_hidden()
     for memory in made:
         row(page, memory).get_by_role("checkbox").check()
     expect(bulk).to_contain_text("5 selected")
@@ -204,7 +204,7 @@ def test_selected_memories_are_changed_and_forgotten_together(watched: Watched, 
     bulk.get_by_role("button", name="Set").click()
     expect(page.locator("#said")).to_contain_text("5 memories now have confidence 0.95")
     assert {found.confidence for memory in made if (found := now(running, memory))} == {0.95}
-    forget.click()
+    delete.click()
     page.get_by_role("dialog").get_by_role("button", name="Delete for good").click()
 
     expect(page.locator("#said")).to_contain_text("5 memories deleted for good")
@@ -212,7 +212,7 @@ def test_selected_memories_are_changed_and_forgotten_together(watched: Watched, 
     with running.memories() as memories:
         left = {memory.id for memory in memories.find(EVERYTHING).memories}
     assert not left & {memory.id for memory in made}
-    expect(forget).to_be_hidden()
+    expect(delete).to_be_hidden()
 
 
 @requirement("dash.filter", "dash.inactive")

@@ -81,12 +81,12 @@ def test_the_keys_stay_in_the_row_when_it_was_edited_or_left(watched: Watched, r
 
 
 @requirement("dash.delete")
-def test_a_row_that_is_forgotten_while_it_is_edited_goes(watched: Watched, running: Running) -> None:
+def test_a_row_that_is_deleted_while_it_is_edited_goes(watched: Watched, running: Running) -> None:
     known = remembered(running, "Listens on port 8096", category="behavior", subject="emby")
     page = watched.go("/memories?space=ops")
     editing(page, known, "Listens on port 8097")
 
-    row(page, known).get_by_role("button", name="Forget").click()
+    row(page, known).get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete for good").click()
 
     expect(row(page, known)).to_have_count(0)

@@ -76,7 +76,7 @@ def test_an_emptied_directory_asks_and_does_as_it_is_told(filed: Board, tmp_path
 
     page = Page(browser.get("/files?space=desk").text)
     assert page.all("button", class_="primary")[0].text == "Write the files again"
-    assert "1 file will be forgotten" in browser.get("/files/accept?space=desk").text
+    assert "1 file will be deleted" in browser.get("/files/accept?space=desk").text
     posted(browser, "/files/sync?space=desk", {"meant": "write"}, script=False)
 
     assert (tmp_path / "memory" / "tea.md").exists()

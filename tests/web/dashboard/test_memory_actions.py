@@ -211,17 +211,17 @@ def test_an_edit_of_what_changed_meanwhile_is_refused_and_loses_nothing(board: B
 
 
 @requirement("dash.delete")
-def test_forgetting_asks_and_then_removes_as_the_profile_says(board: Board) -> None:
+def test_deleting_asks_and_then_removes_as_the_profile_says(board: Board) -> None:
     for_good = remembered(board, "Takes 60s to start")
     softly = remembered(board, "Likes oat milk", "helper")
     browser = board.browser()
 
-    asked = browser.get(f"/memories/forget?space=ops&id={for_good.id}").text
-    asked_softly = browser.get(f"/memories/forget?space=helper&id={softly.id}").text
+    asked = browser.get(f"/memories/delete?space=ops&id={for_good.id}").text
+    asked_softly = browser.get(f"/memories/delete?space=helper&id={softly.id}").text
     assert board.memories().find().total == 1
-    posted(browser, "/memories/forget?space=ops", {"id": for_good.id})
+    posted(browser, "/memories/delete?space=ops", {"id": for_good.id})
     no_undo = told(browser).all("form")
-    posted(browser, "/memories/forget?space=helper", {"id": softly.id})
+    posted(browser, "/memories/delete?space=helper", {"id": softly.id})
 
     assert "can’t be undone" in asked
     assert "can’t be undone" not in asked_softly
@@ -249,13 +249,13 @@ def test_many_are_changed_in_one_action_and_taken_back_in_one(board: Board) -> N
         assert [changed(now(board, memory)) for memory in made] == [True] * 3 + [False] * 2, path
         assert undone(browser) == 204
         assert not any(changed(now(board, memory)) for memory in made), path
-    posted(browser, "/memories/forget?space=ops", {"id": ids})
+    posted(browser, "/memories/delete?space=ops", {"id": ids})
 
     assert {memory.id for memory in board.memories().find(EVERYTHING).memories} == {made[3].id, made[4].id}
 
 
 @requirement("dash.bulk")
-@pytest.mark.parametrize("act", ["forget", "confidence", "tag", "pin", "approve"])
+@pytest.mark.parametrize("act", ["delete", "confidence", "tag", "pin", "approve"])
 def test_with_nothing_selected_nothing_is_done(board: Board, act: str) -> None:
     memory = remembered(board, "Takes 60s to start")
     browser = board.browser()
@@ -315,7 +315,7 @@ ACTS: dict[str, tuple[str, dict[str, str]]] = {
     "/memories/confidence": ("write", {"confidence": "0.1"}),
     "/memories/tag": ("write", {"tags": "x"}),
     "/memories/pin": ("write", {}),
-    "/memories/forget": ("write", {}),
+    "/memories/delete": ("write", {}),
     "/memories/undo": ("write", {"since": "0"}),
     "/memories/approve": ("admin", {}),
     "/memories/{id}/erase": ("admin", {"sure": "1"}),

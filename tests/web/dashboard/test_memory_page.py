@@ -109,7 +109,7 @@ def test_a_memory_recalled_outside_of_sessions_says_why_it_cannot_be_rated(board
     assert "Not helpful" not in [button.text for button in page.all("button")]
 
 
-def test_a_forgotten_memory_can_be_restored_from_its_page(board: Board) -> None:
+def test_a_deleted_memory_can_be_restored_from_its_page(board: Board) -> None:
     memories = board.memories("helper")
     made = settled(memories.remember("Likes oat milk", category="preference"))
     assert made is not None

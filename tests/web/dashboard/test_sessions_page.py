@@ -227,7 +227,7 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     browser = board.browser()
 
     asked = browser.get(UNDO).text
-    assert "<strong>1 memory</strong> will be forgotten" in asked
+    assert "<strong>1 memory</strong> will be deleted" in asked
     assert "Remount before a restart" in asked
     assert "1 memory is kept" in asked
     assert board.memories().find().total == 3
@@ -235,7 +235,7 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     done = posted(browser, UNDO, {}, script=False)
     assert done.headers["location"] == ADDRESS
     page = Page(browser.get(ADDRESS).text)
-    assert "Undone: 1 memory forgotten, 1 memory reverted." in page.by_id("said").whole_text
+    assert "Undone: 1 memory deleted, 1 memory reverted." in page.by_id("said").whole_text
     assert {one.content for one in board.memories().find().memories} == {
         "Needs the NFS mount",
         "Others know this too",
@@ -253,7 +253,7 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     assert board.memories().find().total == 3
     assert board.memories().show(known.id).memory.confidence == known.confidence
 
-    assert "<strong>1 memory</strong> will be forgotten" in browser.get(UNDO).text, (
+    assert "<strong>1 memory</strong> will be deleted" in browser.get(UNDO).text, (
         "and it can be undone once more"
     )
     posted(browser, UNDO, {})

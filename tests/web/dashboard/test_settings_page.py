@@ -40,7 +40,7 @@ def test_every_profile_can_be_told_in_words() -> None:
     for name in BUILT_IN:
         told = dict(rules(built_in(name)))
         assert all(told.values()), name
-        assert told["Forgetting"]
+        assert told["Deleting"]
 
 
 @requirement("dash.browser")

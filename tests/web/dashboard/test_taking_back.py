@@ -119,12 +119,12 @@ def test_approving_what_does_not_wait_says_so(board: Board) -> None:
     assert "None of the selected memories is waiting for review" in told(browser).all("div")[0].whole_text
 
 
-def test_the_forgotten_of_a_space_that_keeps_none_say_why_there_are_none(board: Board) -> None:
+def test_the_deleted_of_a_space_that_keeps_none_say_why_there_are_none(board: Board) -> None:
     remembered(board, "Takes 60s to start")
 
-    shown = Page(board.browser().get("/memories?space=ops&state=forgotten").text)
+    shown = Page(board.browser().get("/memories?space=ops&state=deleted").text)
 
-    assert "Forgetting is permanent" in shown.by_id("no-rows").whole_text
+    assert "Deleting is permanent" in shown.by_id("no-rows").whole_text
 
 
 def test_what_went_wrong_reads_as_a_sentence_without_advice_for_the_command_line(board: Board) -> None:

@@ -60,7 +60,7 @@ def file(visit: ReadVisit, path: Annotated[str, Query(max_length=1_000)]) -> Res
 
 @router.get("/files/accept")
 def ask_to_accept(visit: WriteVisit) -> Response:
-    """Asks before the memories of an emptied folder are forgotten."""
+    """Asks before the memories of an emptied folder are deleted."""
     return dialog(visit, "files_accept.html", state=visit.memories.directory())
 
 

@@ -221,7 +221,7 @@ def _effect(waiter: ReviewItem, policy: Policy) -> str:
     if waiter.proposal is not None:
         merged = "takes over the tags and the uses of the other, which"
         stays = f"The newer memory {merged}" if waiter.proposal.outdates else f"The one that stays {merged}"
-        return f"{stays} is forgotten. Undo brings both back."
+        return f"{stays} is deleted. Undo brings both back."
     first = waiter.beside[0] if waiter.beside else None
     match first.how if first else "near":
         case "supersedes":

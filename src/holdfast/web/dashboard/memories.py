@@ -21,14 +21,14 @@ ON_A_PAGE: Final = 50
 MAX_SUBJECTS: Final = 200
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-Shown = Literal["all", "active", "inactive", "waiting", "forgotten"]
+Shown = Literal["all", "active", "inactive", "waiting", "deleted"]
 Sort = Literal["recent", "confidence", "created"]
 SHOWN: Final[dict[Shown, tuple[State, ...]]] = {
     "all": ("active", "inactive", "waiting"),
     "active": ("active",),
     "inactive": ("inactive",),
     "waiting": ("waiting",),
-    "forgotten": ("forgotten",),
+    "deleted": ("forgotten",),
 }
 SORTS: Final[dict[Sort, str]] = {
     "recent": "Updated",

@@ -1,4 +1,4 @@
-"""Actions on memories: add, edit, tag, pin, forget, undo. Approve and reject are in inbox.py."""
+"""Actions on memories: add, edit, tag, pin, delete, undo. Approve and reject are in inbox.py."""
 
 from collections.abc import Callable
 from typing import Annotated, assert_never
@@ -210,24 +210,24 @@ def pin(visit: WriteVisit, sent: Sent) -> Response:
     return _each(visit, sent, lambda one: visit.memories.revise(one, pinned=pinned), said, ("is", "are"))
 
 
-@router.get("/memories/forget")
-def ask_to_forget(visit: WriteVisit, ids: Ids) -> Response:
+@router.get("/memories/delete")
+def ask_to_delete(visit: WriteVisit, ids: Ids) -> Response:
     """Asks for confirmation, with the effect."""
     found = [visit.memories.show(one).memory for one in dict.fromkeys(ids)]
     for_good = visit.profile.policy.removal == "permanent"
     asked = visit.request.query_params
     back, leave = asked.get("back", ""), bool(asked.get("leave"))
-    return dialog(visit, "memory_forget.html", memories=found, for_good=for_good, back=back, leave=leave)
+    return dialog(visit, "memory_delete.html", memories=found, for_good=for_good, back=back, leave=leave)
 
 
-@router.post("/memories/forget")
-def forget(visit: WriteVisit, sent: Sent) -> Response:
+@router.post("/memories/delete")
+def delete(visit: WriteVisit, sent: Sent) -> Response:
     ids = sent.chosen()
     since = visit.memories.last_change()
     gone = [visit.memories.forget(one) for one in ids]
     restorable = all(each.restorable for each in gone)
     what = formats.memories(len(ids))
-    text = f"{what} forgotten." if restorable else f"{what} deleted for good."
+    text = f"Deleted {what}." if restorable else f"Deleted {what} for good."
     offer = visit.undo(ids, since) if restorable else None
     leave = visit.address("/memories") if sent.given("leave") else ""
     return done(visit, text, back=_back(visit, sent), offer=offer, leave=leave)

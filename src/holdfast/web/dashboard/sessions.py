@@ -171,7 +171,7 @@ def undo(visit: WriteVisit, session_id: AskedSession, sent: Sent) -> Response:
 def _undo_text(undone: Undone) -> str:
     parts = []
     if undone.removed:
-        parts.append(f"{formats.memories(len(undone.removed))} forgotten")
+        parts.append(f"{formats.memories(len(undone.removed))} deleted")
     if undone.changed:
         parts.append(f"{formats.memories(len(undone.changed))} reverted")
     if undone.links:

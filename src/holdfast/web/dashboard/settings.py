@@ -204,7 +204,7 @@ def rules(profile: Profile) -> list[tuple[str, str]]:
         ("Contradiction", _ON_CONTRADICTION[policy.on_contradiction] + _by("−", policy.weaken_by)),
         ("Confidence", _belief(policy)),
         ("Decay", _fading(policy)),
-        ("Forgetting", _REMOVAL[policy.removal]),
+        ("Deleting", _REMOVAL[policy.removal]),
         ("Text length", _texts(limits.content_min, limits.content_max, one_line=limits.one_line)),
         ("Brief", f"{_LAYOUTS[block.layout]}, at most {block.budget:,} tokens{lines}"),
         ("Tools for models", ", ".join(profile.tools)),
