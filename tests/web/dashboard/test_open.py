@@ -42,4 +42,4 @@ def test_without_a_service_open_says_how_to_start_one(running: Running) -> None:
     )
 
     assert done.returncode == 3
-    assert re.search(r"start it with `\S*holdfast serve`", done.stderr)
+    assert re.search(r"start it with `\S*holdfast up`", done.stderr)
