@@ -49,7 +49,9 @@ class Call:
     def store(self) -> Iterator["Store"]:
         """The selected store; closed after the block."""
         from holdfast.app import wiring
+        from holdfast.engine.doors import DOOR
 
+        DOOR.set("command line")
         store = wiring.open_store(self.db, clock=self.time())
         try:
             yield store
@@ -67,11 +69,9 @@ class Call:
     def space_in(self, store: "Store", name: str | None) -> "Memories":
         """A space of an open store, by default the one of the settings."""
         from holdfast.app import wiring
-        from holdfast.engine.doors import DOOR
         from holdfast.engine.memories import Memories
         from holdfast.settings import Settings
 
-        DOOR.set("command line")
         settings = Settings.read()
         return Memories.of(
             store,
