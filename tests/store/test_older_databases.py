@@ -126,7 +126,8 @@ def next_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "9001"
 
 
-@requirement("ops.schema")
+@requirement("ops.schema", "trust.private-files")
+@pytest.mark.usefixtures("no_umask")
 def test_a_file_is_copied_before_a_migration_changes_it(
     sqlite_url: str, next_release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

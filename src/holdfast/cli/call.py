@@ -52,7 +52,9 @@ class Call:
         Raises: NotFound.
         """
         from holdfast.app import wiring
+        from holdfast.engine.doors import DOOR
 
+        DOOR.set("command line")
         if named := self.db or os.environ.get("HOLDFAST_DB"):
             from holdfast.cli.named_database import opening
         with opening(named, creates=creates) if named else nullcontext():
@@ -75,11 +77,9 @@ class Call:
     def space_in(self, store: "Store", name: str | None) -> "Memories":
         """A space of an open store, by default the one of the settings."""
         from holdfast.app import wiring
-        from holdfast.engine.doors import DOOR
         from holdfast.engine.memories import Memories
         from holdfast.settings import Settings
 
-        DOOR.set("command line")
         settings = Settings.read()
         return Memories.of(
             store,

@@ -49,7 +49,7 @@ def token() -> None:
     multiple=True,
     required=True,
     type=click.Choice(SCOPES),
-    help="write includes read, admin includes all; repeatable.",
+    help="write includes tools, tools includes read, admin includes all; repeatable.",
 )
 @click.option("--name", help="A label, shown in the list.")
 @click.option(
@@ -76,6 +76,7 @@ def create(
 ) -> None:
     """Create a token and show its secret once.
 
+    Scope tools is write without posting messages: those of the role user count as said by a person.
     Limits count what the token adds to each of its spaces; deleting gives nothing back.
 
     \b

@@ -199,5 +199,6 @@ def _file(database: Path) -> Path:
 
 def _register(database: Path, known: Registered) -> None:
     part = database.with_name(f"{database.name}-copy.part")
-    part.write_text(json.dumps(asdict(known)), encoding="utf-8")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(known)))
     os.replace(part, _file(database))

@@ -87,6 +87,23 @@ def test_a_token_shows_when_it_expires_and_its_limits_and_is_rotated(board: Boar
     assert browser.get("/settings/rotated?space=ops").headers["location"] == SETTINGS
 
 
+@requirement("trust.tokens.bounded")
+def test_the_form_makes_a_token_that_ends_with_the_one_that_signed_in(board: Board) -> None:
+    own = {"scope": ["admin"], "reach": "all", "expires": "30d", "max_requests": "600"}
+    keeper = board.browser(secret_on(posted(board.browser(), "/settings/tokens", own, script=False).text))
+    options = Page(keeper.get(SETTINGS).text).all("option")
+    [usual] = [one for one in options if "selected" in one.attributes and "year" in one.text]
+    fields = {"name": "Job", "scope": ["read"], "reach": "", "expires": usual.attributes["value"]}
+
+    made = posted(keeper, "/settings/tokens?space=ops", fields, script=False)
+    longer = posted(keeper, "/settings/tokens?space=ops", {**fields, "expires": "never"}, script=False)
+
+    assert "in a year, or with your own token" in usual.text
+    assert made.status_code == 200
+    assert longer.status_code == 403
+    assert "600 requests a minute" in card(Page(keeper.get(SETTINGS).text), "tokens")
+
+
 def secret_on(text: str) -> str:
     [secret] = [one.whole_text for one in Page(text).all("code") if one.whole_text.startswith("hf_")]
     return secret

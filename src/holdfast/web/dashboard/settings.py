@@ -10,7 +10,8 @@ from holdfast.domain.access import SCOPES
 from holdfast.domain.profile import Policy, Profile
 from holdfast.domain.space import Quota, Token
 from holdfast.domain.spend import dollars
-from holdfast.engine.tokens import LIFETIME, IssuedToken, duration, lifetime
+from holdfast.engine.administration import SAME
+from holdfast.engine.tokens import IssuedToken, duration, lifetime
 from holdfast.errors import NotFound
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
 from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit
@@ -77,7 +78,7 @@ def create_token(visit: AdminVisit, sent: Sent) -> Response:
         *sent.all("scope"),
         spaces=None if everywhere else (visit.space,),
         name=sent.text("name").strip() or None,
-        lifetime=lifetime(sent.text("expires")) if sent.given("expires") else LIFETIME,
+        lifetime=lifetime(sent.text("expires")) if sent.given("expires") else SAME,
         max_requests=sent.whole("max_requests"),
         quota=Quota(
             max_memories=sent.whole("max_memories"),

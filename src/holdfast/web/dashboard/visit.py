@@ -59,7 +59,7 @@ class Visit:
 
     @property
     def may_write(self) -> bool:
-        return self.grant.allows("write")
+        return self.grant.allows("tools")
 
     @property
     def may_decide(self) -> bool:
@@ -172,7 +172,7 @@ class OpenSpace:
 
 
 ReadVisit = Annotated[Visit, Depends(OpenSpace("read"))]
-WriteVisit = Annotated[Visit, Depends(OpenSpace("write"))]
+WriteVisit = Annotated[Visit, Depends(OpenSpace("tools"))]
 AdminVisit = Annotated[Visit, Depends(OpenSpace("admin"))]
 
 
