@@ -108,6 +108,8 @@ def done(
     if not visit.partial:
         return RedirectResponse(local(back), 303)
     given = shown if shown is not None else Response(status_code=204)
+    if not leave and urlsplit(visit.here).path == visit.request.url.path:  # the form is a page of its own
+        leave = back
     if leave:  # what the page was about is gone
         given.headers["HX-Redirect"] = local(leave)
     else:
