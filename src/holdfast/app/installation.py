@@ -3,17 +3,19 @@
 import json
 import sys
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 DISTRIBUTION: Final = "holdfast-memory"
 
 
 def install_command(extra: str = "") -> str:
     """The command that installs this package again, from where it came: the newest release, with an extra."""
+    # Both load the parser of mail headers, which only an error needs.
+    from importlib import metadata
+    from urllib.request import url2pathname
+
     commands = {"uv": "uv tool install", "pipx": "pipx install --force"}
     command = commands.get(_installer(), f"{sys.executable} -m pip install -U")
     source = DISTRIBUTION

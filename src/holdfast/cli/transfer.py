@@ -102,6 +102,8 @@ def import_(
     place = Path(path)
     if follow and dry_run:
         raise wrong_usage("--follow and --dry-run can't be combined")
+    if path != "-" and place.exists() and not (place.is_file() or place.is_dir()):  # a line may never end
+        raise Invalid(f"{path!r} is neither a file nor a folder: give a file, or - for standard input")
     if path != "-" and (place.is_dir() or format_name in TRANSCRIPTS or _is_transcript(place, format_name)):
         _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow, verbose=verbose)
         return

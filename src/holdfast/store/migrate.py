@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from holdfast.app.installation import install_command
 from holdfast.errors import NewerSchema
 from holdfast.store.queries import queries_of
 from holdfast.store.ranks import RankTable
@@ -33,6 +32,8 @@ def revision(connection: Connection) -> str | None:
 def refuse_unknown(found: str | None, where: str) -> None:
     """Raises NewerSchema when `found` comes from a later release than this one, DamagedValue from none."""
     if found is not None and found > HEAD:
+        from holdfast.app.installation import install_command
+
         raise NewerSchema(
             f"{where} was written by a newer Holdfast (schema {found}, this release knows {HEAD}): "
             f"upgrade with `{install_command()}`; nothing was changed"

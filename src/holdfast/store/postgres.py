@@ -4,7 +4,6 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import ArgumentError
 
-from holdfast.app.installation import install_command
 from holdfast.errors import Invalid, Unavailable
 from holdfast.store.error_texts import LOST_NODE
 
@@ -117,6 +116,8 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
             },
         )
     except ModuleNotFoundError:
+        from holdfast.app.installation import install_command
+
         raise Unavailable(f"PostgreSQL needs its driver: run `{install_command('postgres')}`") from None
     event.listen(engine, "handle_error", _leave_lost_nodes)
     return engine

@@ -12,7 +12,6 @@ import subprocess
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from holdfast.app.installation import install_command
 from holdfast.errors import Invalid, Unavailable
 
 KEY_FILE: Final = "HOLDFAST_KEY_FILE"
@@ -26,6 +25,8 @@ elif os.environ.get(KEY_FILE) or os.environ.get(KEY_COMMAND):
     try:
         from sqlcipher3 import dbapi2 as sqlite3
     except ModuleNotFoundError:
+        from holdfast.app.installation import install_command
+
         says = f"an encrypted database needs SQLCipher: run `{install_command('encryption')}`"
         raise Unavailable(says) from None
 else:

@@ -205,7 +205,7 @@ def test_a_long_message_is_shown_in_part_and_in_full_on_demand(board: Board) -> 
 
 
 def test_any_id_leads_to_its_session(board: Board) -> None:
-    for name in ("a/b", "x y?z#1", "ünï&code", "..", "rows"):
+    for name in ("a/b", "x y?z#1", "ünï&code", "..", "rows", "%3Cb>", "a%2Fb"):
         board.memories().open_session(name, name=f"Called {name}")
         assert told(board, f"/sessions/{quote(name, safe='')}?space=ops").all("h1")[0].whole_text
     links = [one.attributes["href"] for one in told(board, "/sessions?space=ops").all("a")]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from heapq import nsmallest
 from struct import pack
+from types import MappingProxyType
 
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
@@ -21,6 +22,7 @@ from holdfast.domain.render.layouts import LAYOUTS, BlockEntry, Layout, Request,
 from holdfast.domain.subjects import one_spelling
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_DATES: Mapping[str, datetime] = MappingProxyType({})
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1  # bits of a number
 
 
@@ -211,12 +213,12 @@ def render_hits(
     wanted: Collection[str],
     budget: int,
     most: int,
-    dated: Collection[str] = (),
+    dated: Mapping[str, datetime] = _NO_DATES,
     estimate: Estimate = estimate_tokens,
 ) -> HitBlock:
     """The first `most` hits that fit into `budget` tokens, headings included.
 
-    Of a long text the part with most of the stems in `wanted` is shown; the memories in `dated` with their
+    Of a long text the part with most of the stems in `wanted` is shown; the memories in `dated` with that
     date. Empty if nothing fits.
     """
     around = [(hit, *_around(hit, dated)) for hit in hits]
@@ -241,7 +243,7 @@ def _text(hit: Hit) -> str:
     return hit.memory.content if isinstance(hit, MemoryHit) else hit.message.content or ""
 
 
-def _around(hit: Hit, dated: Collection[str]) -> tuple[str, str]:
+def _around(hit: Hit, dated: Mapping[str, datetime]) -> tuple[str, str]:
     """The text before and after the content."""
     if isinstance(hit, MessageHit):
         who = escape.label(hit.message.speaker or hit.message.role)
@@ -250,5 +252,5 @@ def _around(hit: Hit, dated: Collection[str]) -> tuple[str, str]:
     subject = escape.label(memory.subject or "")
     about = f"{subject}: " if subject else ""
     origin = "" if memory.source.trusted else f" (from {memory.source.origin})"
-    day = f", {memory.updated_at:%Y-%m-%d}" if memory.id in dated else ""
+    day = f", {dated[memory.id]:%Y-%m-%d}" if memory.id in dated else ""
     return f"- [id:{escape.label(memory.id)}] [{escape.label(memory.category)}{day}] {about}", origin
