@@ -14,6 +14,7 @@ from holdfast.domain.space import NO_QUOTA, Access, Quota, Space, Token
 from holdfast.engine import spaces, stats, tokens
 from holdfast.engine.doors import DOOR
 from holdfast.engine.ports import Clock, NewId, Store
+from holdfast.engine.security_log import tell
 from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import LIFETIME, IssuedToken
@@ -115,6 +116,7 @@ class Administration:
         Raises: Forbidden, Invalid, Conflict.
         """
         made = spaces.create_space(name, store=self._store, clock=self._clock, profile=profile, text=text)
+        tell(self._grant, f"created space {name}")
         if keeps_messages:
             return made
         return spaces.set_keeps_messages(name, False, store=self._store)
@@ -136,6 +138,7 @@ class Administration:
         after = spaces.change_space(name, store=self._store, quota=quota, **plain)
         if is_on and not was_on:
             self._record_switch(name, "on")
+        tell(self._grant, f"changed the settings of space {name}")
         return after
 
     def _record_switch(self, name: str, state: str) -> None:
@@ -158,6 +161,7 @@ class Administration:
         """
         gone = spaces.overview(self._grant.require_space(name), store=self._store)
         spaces.delete_space(name, store=self._store)
+        tell(self._grant, f"deleted space {name}")
         return gone
 
     @needs("metrics", everywhere=METRICS_EVERYWHERE)
@@ -197,7 +201,7 @@ class Administration:
         self._check_limits(**named)
         limits = {**_limits(self._grant.max_requests, self._grant.quota), **named}
         now = self._clock()
-        return tokens.create_token(
+        made = tokens.create_token(
             store=self._store,
             clock=lambda: now,
             ids=self._ids,
@@ -208,6 +212,9 @@ class Administration:
             max_requests=limits.pop("max_requests"),
             quota=Quota(**limits),
         )
+        within = ", ".join(spaces) if spaces is not None else "all spaces"
+        tell(self._grant, f"created token {made.token.id}: {', '.join(scopes)} in {within}")
+        return made
 
     @needs("admin")
     def rotate_token(
@@ -220,7 +227,9 @@ class Administration:
         known, now = self._token(token_id), self._clock()
         self._check_limits(**_limits(known.max_requests, known.quota))
         given = self._lifetime(lifetime, tokens.lifetime_of(known), now)
-        return tokens.rotate_token(known, store=self._store, now=now, grace=grace, lifetime=given)
+        rotated = tokens.rotate_token(known, store=self._store, now=now, grace=grace, lifetime=given)
+        tell(self._grant, f"rotated token {known.id}")
+        return rotated
 
     @needs("admin")
     def change_token(self, token_id: str, **limits: Unpack[TokenLimits]) -> Token:
@@ -230,12 +239,14 @@ class Administration:
         """
         known = self._token(token_id)
         self._check_limits(**limits)
-        return tokens.limited(
+        after = tokens.limited(
             known,
             store=self._store,
             max_requests=limits.get("max_requests", known.max_requests),
             quota=changed(known.quota, limits),
         )
+        tell(self._grant, f"changed the limits of token {known.id}")
+        return after
 
     @needs("admin")
     def revoke_token(self, token_id: str) -> Token:
@@ -246,6 +257,7 @@ class Administration:
         ended = self._store.tokens.revoke(self._token(token_id).id, self._clock())
         if ended is None:
             raise _no_token(token_id)
+        tell(self._grant, f"revoked token {ended.id}")
         return ended
 
     def _check_limits(self, **limits: int | None) -> None:

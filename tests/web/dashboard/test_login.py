@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -77,6 +78,23 @@ def test_a_pasted_token_opens_what_it_is_for_until_it_is_revoked(board: Board) -
     assert before.status_code == 200
     assert elsewhere.status_code == 404
     assert after.headers["location"].startswith("/login")
+
+
+@requirement("trust.security-log")
+def test_every_sign_in_and_every_failed_one_is_logged(board: Board, caplog: pytest.LogCaptureFixture) -> None:
+    path, secret = link(board), board.token("read", spaces=("helper",))
+    [token] = board.registry.administration(EVERYTHING).tokens()
+    caplog.set_level(logging.INFO, "holdfast.security")
+
+    board.browser(None).get(path)
+    board.browser(secret)
+    board.browser(None).get(path)
+
+    assert [entry.getMessage() for entry in caplog.records] == [
+        "this machine's user (dashboard) signed in a browser by a link",
+        f"token {token.id} (dashboard) signed in a browser",
+        "a browser failed to sign in",
+    ]
 
 
 def test_a_token_that_opens_nothing_is_told_so(board: Board) -> None:

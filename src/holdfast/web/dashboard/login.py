@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from holdfast.engine import security_log
 from holdfast.errors import Forbidden, TokenExpired
 from holdfast.web.dashboard.browsers import BROWSER_SECONDS, LOGIN, Browsers, cookie_name
 from holdfast.web.dashboard.page_context import Board
@@ -93,6 +94,7 @@ def _answer(request: Request, secret: str | None, going: str, wrong: str) -> Res
     attempts = _board(request).attempts
     if secret is None:
         attempts.failed(_address(request))
+        security_log.log.info("a browser failed to sign in")
         return _asking(request, going, wrong, 403)
     attempts.succeeded(_address(request))
     return _let_in(request, secret, going)
