@@ -117,6 +117,8 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
         )
     except ModuleNotFoundError:
         raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast-memory[postgres]'") from None
+    # Many rows in one statement: each statement is planned anew, and on a cluster sent to a node of its own.
+    engine.dialect.use_insertmanyvalues_wo_returning = True
     event.listen(engine, "handle_error", _leave_lost_nodes)
     return engine
 
