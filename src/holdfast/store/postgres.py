@@ -107,8 +107,8 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
         engine = create_engine(
             url,
             pool_pre_ping=True,
-            pool_size=8,
-            max_overflow=8,
+            pool_size=16,  # kept once opened: to open one costs more than a call
+            max_overflow=0,
             connect_args={
                 "connect_timeout": patience,
                 "tcp_user_timeout": patience * 1_000,  # ms
