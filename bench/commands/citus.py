@@ -82,7 +82,7 @@ def citus(
     from bench.scale.filling import Shape
     from bench.speed.report import machine
 
-    owners = {"cluster": cluster, "plain": plain}
+    owners = {"cluster": _for_driver(cluster), "plain": _for_driver(plain)}
     shape = Shape(spaces, memories, large)
     with progress("bench citus", max(spaces, large // memories)) as bar:
         rows = list(_measured(owners, shape, calls, bar.done))
@@ -92,7 +92,7 @@ def citus(
     if plot is not None:
         from bench.speed.plot import drawn
 
-        title = "p50 of one caller, by memories in the database"
+        title = "CPU time of one call, service and servers, by memories in the database"
         write(plot, drawn(title, _lines(rows)), field="plot")
 
 
@@ -116,13 +116,21 @@ def _measured(
         else:
             raise Conflict("the databases hold other spaces: name empty ones")
         for amount in done:
-            says = f"{amount:,} spaces of {shape.memories:,}"
+            says, stored = f"{amount:,} spaces of {shape.memories:,}", shape.stored(amount)
             many = _CALLERS if amount == shape.spaces else _CALLERS[:1]
-            yield from _rows(servers, shape.names[:amount], says, amount * shape.memories, calls, many)
-        yield from _rows(servers, [LARGE], f"a space of {shape.large:,}", shape.large, calls, _CALLERS)
+            yield from _rows(servers, shape.names[:amount], says, stored, calls, many)
+        says, stored = f"a space of {shape.large:,}", shape.stored(shape.spaces)
+        yield from _rows(servers, [LARGE], says, stored, calls, _CALLERS)
     finally:
         for server in servers:
             server.close()
+
+
+def _for_driver(url: str) -> str:
+    """The URL without SQLAlchemy's driver."""
+    from sqlalchemy import make_url
+
+    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def _set_up(owner: str, *, cluster: bool) -> str:
@@ -184,19 +192,20 @@ def _show(rows: Sequence[Row], load: float | None) -> None:
 
 def _ratio(row: Row) -> str:
     """CPU of service and servers for one call, cluster to plain."""
-    spent = [row[name].get("server_cpu_ms") for name in ("cluster", "plain")]
-    if None in spent:
+    if any("server_cpu_ms" not in row[name] for name in ("cluster", "plain")):
         return ""
-    ours, theirs = (row[name]["server_cpu_ms"] + row[name]["service_cpu_ms"] for name in ("cluster", "plain"))
-    return f"{rounded(ours / theirs):g}"
+    return f"{rounded(_cpu(row['cluster']) / _cpu(row['plain'])):g}"
+
+
+def _cpu(figures: Mapping[str, float]) -> float:
+    return figures["service_cpu_ms"] + figures.get("server_cpu_ms", 0.0)
 
 
 def _lines(rows: Sequence[Row]) -> dict[str, dict[int, float]]:
-    """The median of one caller in small spaces, by all memories that they hold."""
+    """CPU of one call of one caller in the small spaces, by all memories of the database."""
     lines: dict[str, dict[int, float]] = {}
     for row in rows:
         if row["callers"] == 1 and "spaces" in row["where"]:
             for name in ("cluster", "plain"):
-                line = lines.setdefault(f"{row['verb']}, {name}", {})
-                line[row["memories"]] = row[name]["p50_ms"]
+                lines.setdefault(f"{row['verb']}, {name}", {})[row["memories"]] = _cpu(row[name])
     return lines

@@ -52,6 +52,11 @@ class Shape:
     def names(self) -> list[str]:
         return [f"space-{number:06}" for number in range(self.spaces)]
 
+    def stored(self, spaces: int) -> int:
+        """All memories when there are so many spaces: the large one grows along, and is complete at last."""
+        filled = spaces * self.memories
+        return filled + (self.large if spaces == self.spaces else min(filled, self.large))
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
