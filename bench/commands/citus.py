@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from bench.scale.measuring import Server
 
 _ROLE = "holdfast_service"
-_CALLERS = (1, 16, 64)
 _STEPS = (8, 4, 2, 1)  # parts of the spaces that the growth is measured at
 _FIGURES = {
     "p50_ms": "p50",
@@ -54,6 +53,9 @@ Row = dict[str, Any]
     help="Memories of one more space.",
 )
 @click.option("--calls", type=click.IntRange(8, 100_000), default=400, show_default=True, help="Of a figure.")
+@click.option(
+    "--callers", type=click.IntRange(1, 1_000), multiple=True, default=(1, 16, 64), show_default=True
+)
 @with_result_file
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the growth as an SVG.")
 @click.pass_context
@@ -65,13 +67,14 @@ def citus(
     memories: int,
     large: int,
     calls: int,
+    callers: tuple[int, ...],
     file: str | None,
     plot: Path | None,
 ) -> None:
     """Measure a Citus cluster beside one PostgreSQL, with up to thousands of spaces and one large one.
 
     Fills both and measures recall, remember and brief, cluster and PostgreSQL in turn: with an eighth, a
-    quarter and half of the spaces by one caller, with all of them and in the large space by 1, 16 and 64. A
+    quarter and half of the spaces by one caller, with all of them and in the large space by all. A
     million memories take about ten minutes and 5 GB on each side. Databases that it has filled are only
     measured.
 
@@ -85,7 +88,7 @@ def citus(
     owners = {"cluster": _for_driver(cluster), "plain": _for_driver(plain)}
     shape = Shape(spaces, memories, large)
     with progress("bench citus", max(spaces, large // memories)) as bar:
-        rows = list(_measured(owners, shape, calls, bar.done))
+        rows = list(_measured(owners, shape, calls, callers, bar.done))
     on = machine()
     told = {"bench": "citus", "machine": on, "says": _SAYS, "rows": rows}
     answer(ctx, told, file, lambda: _show(rows, on["load"]))
@@ -97,7 +100,11 @@ def citus(
 
 
 def _measured(
-    owners: Mapping[str, str], shape: "Shape", calls: int, told: Callable[[], None]
+    owners: Mapping[str, str],
+    shape: "Shape",
+    calls: int,
+    callers: Sequence[int],
+    told: Callable[[], None],
 ) -> Iterator[Row]:
     from bench.scale.filling import LARGE, fill_in_steps
     from bench.scale.measuring import Server
@@ -117,10 +124,10 @@ def _measured(
             raise Conflict("the databases hold other spaces: name empty ones")
         for amount in done:
             says, stored = f"{amount:,} spaces of {shape.memories:,}", shape.stored(amount)
-            many = _CALLERS if amount == shape.spaces else _CALLERS[:1]
+            many = callers if amount == shape.spaces else callers[:1]
             yield from _rows(servers, shape.names[:amount], says, stored, calls, many)
         says, stored = f"a space of {shape.large:,}", shape.stored(shape.spaces)
-        yield from _rows(servers, [LARGE], says, stored, calls, _CALLERS)
+        yield from _rows(servers, [LARGE], says, stored, calls, callers)
     finally:
         for server in servers:
             server.close()
@@ -165,9 +172,9 @@ def _rows(
     from bench.scale.measuring import VERBS, compared
 
     for verb in VERBS:
-        for callers in many:
-            found = compared(servers, verb, names, callers, calls)
-            yield {"where": says, "memories": memories, "verb": verb, "callers": callers, **found}
+        for each in many:
+            found = compared(servers, verb, names, each, calls)
+            yield {"where": says, "memories": memories, "verb": verb, "callers": each, **found}
 
 
 def _show(rows: Sequence[Row], load: float | None) -> None:

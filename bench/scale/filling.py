@@ -8,18 +8,20 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
 
 from bench.speed.corpus import Corpus, GeneratedEmbedder
-from bench.speed.filling import fill, memory_id
+from bench.speed.filling import draft_of, memory_id
 from holdfast.app import wiring
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.render import rank_of, size_of
 from holdfast.engine.embedding import embed_missing
+from holdfast.engine.remember import remember
 from holdfast.engine.spaces import create_space
 from holdfast.profiles import built_in
 from holdfast.store.full_text import MEMORIES, mark
@@ -77,10 +79,22 @@ def fill_in_steps(
 
     The large space grows along; at the last step it has the rows that say how much is in it.
     """
-    embedder = GeneratedEmbedder()
-    first, pattern = _written_by_product(owners[0], corpus, embedder)
-    targets = [psycopg.connect(owner) for owner in owners]
-    each = shape.memories
+    first, pattern = _written_by_product(owners[0], corpus, GeneratedEmbedder())
+    with ExitStack() as connections:
+        targets = [connections.enter_context(psycopg.connect(owner)) for owner in owners]
+        yield from _filled(targets, first, pattern, corpus, shape, steps, told)
+
+
+def _filled(
+    targets: "Sequence[psycopg.Connection[Any]]",
+    first: Memory,
+    pattern: Mapping[str, Row],
+    corpus: Corpus,
+    shape: Shape,
+    steps: Sequence[int],
+    told: Callable[[], None],
+) -> Iterator[int]:
+    embedder, each, size = GeneratedEmbedder(), shape.memories, 0
 
     def write(*rows: _Rows) -> None:
         texts = [(table, ", ".join(pattern[table]), _as_text(pattern[table], some)) for table, some in rows]
@@ -88,7 +102,6 @@ def fill_in_steps(
             list(threads.map(lambda target: _copy(target, texts), targets))
 
     write(("spaces", [{"name": name, "key": secrets.token_hex(32)} for name in [*shape.names, LARGE]]))
-    size = 0
     for number in range(max(shape.spaces, -(-shape.large // each))):
         block = _prepared(first, corpus, embedder, range(number * each, (number + 1) * each))
         if number < shape.spaces:
@@ -113,7 +126,7 @@ def _as_text(pattern: Row, rows: Iterable[Row]) -> str:
 def _copy(target: "psycopg.Connection[Any]", texts: Sequence[tuple[str, str, str]]) -> None:
     """Adds rows to tables in one transaction."""
     for table, columns, text in texts:
-        with target.cursor().copy(f"COPY {table} ({columns}) FROM STDIN") as lines:
+        with target.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as lines:
             lines.write(text)
     target.commit()
 
@@ -134,7 +147,7 @@ def _written_by_product(
     try:
         create_space(_PATTERN, store=store, clock=wiring.utc_now)
         ctx = wiring.context_for(_PATTERN, store, embedder=embedder)
-        fill(ctx, corpus, 1)
+        remember(draft_of(corpus.fact(0)), ctx=replace(ctx, embedder=None))
         embed_missing(ctx, limit=1)
         with store.read(_PATTERN) as tx:
             [memory] = tx.memories.find(Filter(), limit=1)
@@ -150,7 +163,7 @@ def _row_of_pattern(connection: "psycopg.Connection[tuple[str]]", table: str) ->
     columns = [name for (name,) in connection.execute(_COLUMNS, [table]) if name not in _GIVEN_BY_SERVER]
     where = f"{'name' if table == 'spaces' else 'space'} = '{_PATTERN}'"
     query = f"COPY (SELECT {', '.join(columns)} FROM {table} WHERE {where}) TO STDOUT"
-    with connection.cursor().copy(query) as lines:
+    with connection.cursor() as cursor, cursor.copy(query) as lines:
         text = b"".join(bytes(line) for line in lines).decode()
     return dict(zip(columns, text.rstrip("\n").split("\t"), strict=True))
 

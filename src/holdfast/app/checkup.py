@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.app import machine_checks, wiring
 from holdfast.domain.confidence import LONGEST_PAUSE
@@ -63,11 +63,11 @@ def checkup(
     of all spaces is repaired first. Raises: Unavailable, NewerSchema, Invalid.
     """
     health = wiring.examine(db)
-    name = embedder.name if embedder else None
     found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_own_models()]
     found += _machine(health, clock)
     lost = health.cluster is not None and health.cluster.lost
     if not health.exists or health.damage or lost or health.revision != health.head:
+        name = embedder.name if embedder else None
         return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
     store = wiring.open_store(db)
     try:
@@ -75,30 +75,39 @@ def checkup(
         existing = store.spaces()
         few = every_space or len(existing) <= MOST_SPACES
         chosen = existing if few else sorted(random.sample(existing, MOST_SPACES), key=lambda one: one.name)
-        spaces, vectors, models = _spaces(store, chosen, name)
-        replica = store.replica.state() if store.replica is not None else None
-        found += replica_findings(replica) if replica is not None else ()
-        found += [
-            *machine_checks.write_findings(store),
-            *machine_checks.copy_findings(store),
-            *_not_chosen(len(chosen), len(existing)),
-            *_damage(store, chosen),
-            *_clock(store, chosen, clock),
-        ]
-        found += [*_unfinished(vectors), *_settings(), *_directories(store)]
+        found += _not_chosen(len(chosen), len(existing))
+        seen = _looked_into(store, chosen, embedder, clock, health)
     finally:
         store.close()
+    return replace(seen, findings=(*found, *seen.findings), existing=len(existing), mended=mended)
+
+
+def _looked_into(
+    store: Store, chosen: Sequence[Space], embedder: Embedder | None, clock: Clock, health: Health
+) -> Checkup:
+    """What can be seen in an open store, of these spaces."""
+    name = embedder.name if embedder else None
+    spaces, vectors, models = _spaces(store, chosen, name)
+    replica = store.replica.state() if store.replica is not None else None
+    found = [
+        *(replica_findings(replica) if replica is not None else ()),
+        *machine_checks.write_findings(store),
+        *machine_checks.copy_findings(store),
+        *_damage(store, chosen),
+        *_clock(store, chosen, clock),
+        *_unfinished(vectors),
+        *_settings(),
+        *_directories(store),
+    ]
     found += [each for one in models for each in unread(one.space, one.failed, one.error, one.put_off)]
     return Checkup(
         health=health,
         findings=tuple(found),
         embedder=name,
         spaces=tuple(spaces),
-        existing=len(existing),
         vectors=tuple(vectors),
         models=tuple(models),
         replica=replica,
-        mended=mended,
     )
 
 
