@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.app import paths
+from holdfast.app import checkup, paths
 from holdfast.cli import cli
 from holdfast.cli.call import Call
 from holdfast.domain.health import LONG_LOG, Health, findings
@@ -41,6 +41,25 @@ def test_a_healthy_store_is_told_so(shell: Shell, dialect: str) -> None:
     assert answer["database"]["size"] > 0
     assert answer["spaces"][0]["active"] == 1
     assert (answer["waiting"], answer["embedder"]) == (1, None)
+
+
+def test_of_many_spaces_some_are_looked_into_unless_all_are_asked_for(
+    sqlite_shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkup, "MOST_SPACES", 2)
+    os.chmod(sqlite_shell.db.removeprefix("sqlite:///"), 0o600)
+    for name in ("ada", "bob", "eve"):
+        sqlite_shell.in_space(name, "default").remembers("Lives in Lisbon")
+
+    said = sqlite_shell.says("doctor")
+    some = sqlite_shell.json("doctor")
+    every = sqlite_shell.json("doctor", "--all-spaces")
+
+    assert "spaces  2 of 3: all that follows is of these\n" in said
+    assert "note: 2 of 3 spaces were checked, chosen at random\n" in said
+    assert (len(some["spaces"]), some["existing_spaces"]) == (2, 3)
+    assert (len(every["spaces"]), every["existing_spaces"]) == (3, 3)
+    assert [one for one in every["findings"] if "chosen at random" in one["says"]] == []
 
 
 def test_looking_for_the_usual_store_does_not_make_one(clock: FixedClock) -> None:

@@ -195,11 +195,6 @@ class TableDump(SpaceRows):
         counted = self._connection.execute(query).scalar_one_or_none()
         return counted is not None and (counted == 0 or self._highest() > 0)
 
-    def next_seq(self) -> int:
-        seq = self._head(schema.heads.c.seq) + 1
-        self._set(seq=seq)
-        return seq
-
     def adopt_key(self, key: str) -> None:
         """Takes over the key that an archive's tombstones were hashed with; only for an empty space."""
         mine = schema.spaces.c.name == self._space

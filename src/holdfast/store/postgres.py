@@ -107,8 +107,8 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
         engine = create_engine(
             url,
             pool_pre_ping=True,
-            pool_size=8,
-            max_overflow=8,
+            pool_size=16,  # kept once opened: to open one costs more than a call
+            max_overflow=0,
             connect_args={
                 "connect_timeout": patience,
                 "tcp_user_timeout": patience * 1_000,  # ms
@@ -119,6 +119,8 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
         from holdfast.app.installation import install_command
 
         raise Unavailable(f"PostgreSQL needs its driver: run `{install_command('postgres')}`") from None
+    # Many rows in one statement: each statement is planned anew, and on a cluster sent to a node of its own.
+    engine.dialect.use_insertmanyvalues_wo_returning = True
     event.listen(engine, "handle_error", _leave_lost_nodes)
     return engine
 
