@@ -32,9 +32,9 @@ test: $(STAMPS)/test ## The tests, on SQLite and PostgreSQL; fails under 85% bra
 fast: $(STAMPS)/test ## The tests without PostgreSQL and slow ones
 	$(PYTEST) -n $(PROCESSES) -m "not postgres and not slow and not faults and not agents and not browser and not citus"
 
-citus: $(STAMPS)/test ## The store and the scenarios on the Citus cluster that HOLDFAST_TEST_CITUS names
+citus: $(STAMPS)/test ## The store, the scenarios and the benchmark on the Citus cluster that HOLDFAST_TEST_CITUS names
 	@test -n "$$HOLDFAST_TEST_CITUS" || { echo "HOLDFAST_TEST_CITUS is not set: postgresql://SUPERUSER@HOST:PORT/DATABASE"; exit 1; }
-	$(PYTEST) -n 2 --dist loadfile -m "citus and not faults and not slow" tests/store tests/scenarios
+	$(PYTEST) -n 2 --dist loadfile -m "citus and not faults and not slow" tests/store tests/scenarios tests/bench
 	$(PYTEST) -m "citus and not faults" tests/faults  # alone: these end nodes
 
 agents: $(STAMPS)/test ## The tests with real agents and a real browser, which are installed once and kept

@@ -3,6 +3,7 @@
 import click
 
 from bench.commands.capture import capture
+from bench.commands.citus import citus
 from bench.commands.cli import command_line
 from bench.commands.conversations import locomo, longmemeval, months
 from bench.commands.dashboard import dashboard
@@ -42,7 +43,7 @@ def bench(ctx: click.Context, as_json: bool) -> None:
 
 for command in (
     relations, queries, gate, week, tasks, capture, locomo, longmemeval, months, speed, load, files,
-    dashboard, hooks, command_line, overview,
+    citus, dashboard, hooks, command_line, overview,
 ):  # fmt: skip
     bench.add_command(command)
 

@@ -139,6 +139,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def no_umask() -> Iterator[None]:
+    """The least careful setting: what a file may be opened for is as the product says."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
 def clock() -> FixedClock:
     """Stands at 2026-03-01T12:00:00Z until a test moves it."""
     return FixedClock()

@@ -51,7 +51,13 @@ def administration(store: Store, clock: FixedClock) -> Administration:
 def test_no_verb_is_left_without_a_scope() -> None:
     assert [name for name in VERBS if needed(getattr_static(Memories, name)) is None] == []
     assert [name for name in OFFICE if needed(vars(Administration)[name]) is None] == []
-    assert {needed(getattr_static(Memories, name)) for name in VERBS} == {"read", "write", "proxy", "admin"}
+    assert {needed(getattr_static(Memories, name)) for name in VERBS} == {
+        "read",
+        "tools",
+        "write",
+        "proxy",
+        "admin",
+    }
 
 
 @requirement("trust.spaces")

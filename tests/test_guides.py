@@ -56,7 +56,7 @@ _NOT_RUN = re.compile(
     ^(?!holdfast\b|export\b|cat\b|mkdir\b|sqlite3\b|cd\b|grep\b|unset\b)  # of other programs
     | \b(?!ID\b)[A-Z]{2,}\b(?![=_./"])|\blast$|--session\ ID  # of the reader's own: TOKEN, the last session
     | \.\.\.|…|://|\$\(
-    | ^holdfast\ (serve|up|open|chat|telegram|service\ install)\b
+    | ^holdfast\ (serve|up|open|chat|telegram|service\ install|uninstall)\b
     | ^holdfast\ inbox\ (approve|reject)
     | --\ (claude|codex|gemini)\b|--follow
     """,

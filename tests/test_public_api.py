@@ -61,6 +61,7 @@ VERBS = {
     "files",
     "feedback",
     "find",
+    "find_memory",
     "find_session",
     "forget",
     "granted",

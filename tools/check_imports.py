@@ -38,14 +38,18 @@ RULES: Mapping[str, Rule] = {
     "testing": Rule(()),
     "app.paths": Rule(()),
     "app.file_lock": Rule(()),
+    "app.installation": Rule(()),
     "domain": Rule(("errors",)),
     "language": Rule(("errors", "domain")),
     "profiles": Rule(("errors", "domain")),
     "prompts": Rule(("errors", "domain")),
     "engine.ports": Rule(("domain", "language")),
     "engine": Rule((*PURE, "engine.ports", "profiles")),
-    "store": Rule(("errors", "domain", "engine.ports", "profiles", "app.file_lock"), third_parties=True),
-    "models": Rule((*PURE, "engine.ports"), third_parties=True),
+    "store": Rule(
+        ("errors", "domain", "engine.ports", "profiles", "app.file_lock", "app.installation"),
+        third_parties=True,
+    ),
+    "models": Rule((*PURE, "engine.ports", "app.installation"), third_parties=True),
     "wire": Rule(("errors", "domain", "engine", "engine.ports"), third_parties=True),
     "settings": Rule(("errors", "domain", "models", "app.paths")),
     "files": Rule(
@@ -126,10 +130,12 @@ RULES: Mapping[str, Rule] = {
     "app.client_setup": Rule(
         (*ENGINE, "engine.memories", "settings", "agents", "agents.connect", "app.paths", "app.wiring")
     ),
-    "app.checkup": Rule((*ENGINE, "settings", "files", "app", "app.wiring")),
+    "app.checkup": Rule((*ENGINE, "settings", "files", "app", "app.installation", "app.wiring")),
     "app": Rule((*COMPOSERS, "web.*", "app.*", "example_data"), third_parties=True),
     "cli.chat": Rule((*COMPOSERS, "app.*", "cli"), third_parties=True),
-    "cli.telegram": Rule(("errors", "engine.memories", "agents", "app", "cli"), third_parties=True),
+    "cli.telegram": Rule(
+        ("errors", "engine.memories", "agents", "app", "app.installation", "cli"), third_parties=True
+    ),
     "cli": Rule((*COMPOSERS, "app.*", "client"), third_parties=True),
     "__main__": Rule(("cli", "app")),
 }

@@ -58,7 +58,17 @@ font-size: {char_height}px; line-height: {line_height}px }}
 class _Call(Call):
     """A call that gives new things ids in a fixed order."""
 
+    place: str
     ids: Iterator[str]
+
+    @contextmanager
+    def store(self, *, creates: bool = False) -> Iterator[Store]:
+        """The store as if it were the one at home: a printed command does not name it."""
+        store = wiring.open_store(self.place, clock=self.time())
+        try:
+            yield store
+        finally:
+            store.close()
 
     def space_in(self, store: Store, name: str | None) -> Memories:
         embedder = wiring.open_embedder("default")
@@ -71,7 +81,8 @@ def recorded() -> str:
     """The commands and their output, with the colours of a terminal."""
     said = []
     with _store() as (place, clock):
-        call = _Call(db=place, space="default", clock=clock)
+        call = _Call(space="default", clock=clock)
+        call.place = place
         call.ids = iter(_IDS)
         for days, words in COMMANDS:
             clock.advance(days=days)

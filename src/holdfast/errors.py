@@ -61,9 +61,11 @@ class NotFound(HoldfastError):
     """No such memory, session or space here."""
 
 
-def no_space(name: str) -> NotFound:
-    """The error for a space that does not exist, or that the caller may not see."""
-    return NotFound(f"there is no space {name!r}", command=f"create it with `holdfast space create {name}`")
+def no_space(name: str, known: Iterable[str] = ()) -> NotFound:
+    """The error for a space that does not exist, or that the caller may not see; `known` do exist."""
+    listed = ", ".join(known)
+    create = f"create it with `holdfast space create {name}`"
+    return NotFound(f"there is no space {name!r}", command=f"use {listed}, or {create}" if listed else create)
 
 
 class Conflict(HoldfastError):

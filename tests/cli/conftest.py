@@ -24,8 +24,9 @@ class Shell:
 
     def __call__(self, *arguments: str, stdin: str | bytes | None = None) -> Result:
         # In debug mode what nobody foresaw is raised, so that no test takes it for a refusal.
-        runner = CliRunner(env={"HOLDFAST_DEBUG": "1"}, catch_exceptions=False)
-        call = Call(db=self.db, space=self.space, clock=self.clock)
+        environment = {"HOLDFAST_DEBUG": "1", "HOLDFAST_DB": self.db}
+        runner = CliRunner(env=environment, catch_exceptions=False)
+        call = Call(space=self.space, clock=self.clock)
         return runner.invoke(cli, list(arguments), prog_name="holdfast", obj=call, input=stdin)
 
     def says(self, *arguments: str, stdin: str | bytes | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.engine.doors import DOOR
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
@@ -24,6 +25,17 @@ def test_what_the_command_line_shows_is_recorded_and_listed(shell: Shell) -> Non
     assert [one["verb"] for one in listed["accesses"] if memory in one["memories"]] == ["show"]
     assert (listed["on"], listed["days"]) == (True, 30)
     assert "green tea" not in said
+
+
+@requirement("trust.access_log")
+def test_the_entry_about_the_log_itself_names_the_command_line(sqlite_shell: Shell) -> None:
+    DOOR.set("python")  # an earlier command of this process has left its own
+    sqlite_shell.in_space("team", "default")
+
+    sqlite_shell.says("space", "change", "team", "--access-log", "30d")
+
+    [switched] = sqlite_shell.json("access", "--space", "team")["accesses"]
+    assert (switched["verb"], switched["door"]) == ("access_log_on", "command line")
 
 
 def test_a_time_that_is_none_is_refused(shell: Shell) -> None:

@@ -58,7 +58,7 @@ REFUSED = [
         ["space", "create", "lab", "--profile", "none.toml"],
         "the profile 'none.toml' can't be read: No such file",
     ),
-    (["space", "show", "nowhere"], "there is no space 'nowhere': create it with"),
+    (["space", "show", "nowhere"], "there is no space 'nowhere': known spaces: none yet"),
     (["space", "delete", "nowhere", "--yes"], "there is no space 'nowhere'"),
     (["show", "\udc80"], "there is no memory '\\udc80'"),
     (["list", "--space", "\udc80"], "a text has characters that can't be stored"),

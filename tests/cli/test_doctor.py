@@ -8,7 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from holdfast.app import checkup, paths
+from holdfast.cli import cli
+from holdfast.cli.call import Call
 from holdfast.domain.health import LONG_LOG, Health, findings
 from holdfast.store.migrate import HEAD
 from holdfast.testing import FixedClock
@@ -39,13 +43,30 @@ def test_a_healthy_store_is_told_so(shell: Shell, dialect: str) -> None:
     assert (answer["waiting"], answer["embedder"]) == (1, None)
 
 
-def test_looking_for_a_store_does_not_make_one(tmp_path: Path, clock: FixedClock) -> None:
-    shell = Shell(str(tmp_path / "none" / "holdfast.db"), clock)
+def test_of_many_spaces_some_are_looked_into_unless_all_are_asked_for(
+    sqlite_shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkup, "MOST_SPACES", 2)
+    os.chmod(sqlite_shell.db.removeprefix("sqlite:///"), 0o600)
+    for name in ("ada", "bob", "eve"):
+        sqlite_shell.in_space(name, "default").remembers("Lives in Lisbon")
 
-    said = shell.says("doctor")
+    said = sqlite_shell.says("doctor")
+    some = sqlite_shell.json("doctor")
+    every = sqlite_shell.json("doctor", "--all-spaces")
 
-    assert "there is no database yet" in said
-    assert not (tmp_path / "none").exists()
+    assert "spaces  2 of 3: all that follows is of these\n" in said
+    assert "note: 2 of 3 spaces were checked, chosen at random\n" in said
+    assert (len(some["spaces"]), some["existing_spaces"]) == (2, 3)
+    assert (len(every["spaces"]), every["existing_spaces"]) == (3, 3)
+    assert [one for one in every["findings"] if "chosen at random" in one["says"]] == []
+
+
+def test_looking_for_the_usual_store_does_not_make_one(clock: FixedClock) -> None:
+    done = CliRunner(catch_exceptions=False).invoke(cli, ["doctor"], obj=Call(clock=clock))
+
+    assert "there is no database yet" in done.output
+    assert not os.path.exists(paths.database())
 
 
 def test_a_file_is_not_distributed_and_shards_are_of_a_cluster(tmp_path: Path, clock: FixedClock) -> None:
@@ -89,16 +110,14 @@ def test_a_damaged_or_foreign_file_is_a_problem(sqlite_shell: Shell, kind: str) 
     assert path.read_bytes() == before
 
 
-def test_a_server_without_our_tables_needs_migrate(
-    empty_database_url: str, dialect: str, clock: FixedClock
-) -> None:
+def test_a_server_without_our_tables_needs_migrate(empty_database_url: str, clock: FixedClock) -> None:
     shell = Shell(empty_database_url, clock)
 
     before = shell("doctor")
     first = shell.says("migrate")
     again = shell.json("migrate")
 
-    assert before.exit_code == (1 if dialect == "postgresql" else 0)
+    assert before.exit_code == 1
     newest = HEAD
     assert first == f"Upgraded the schema to {newest} (from no tables)\n"
     assert again == {"before": newest, "after": newest, "distributed": [], "indexes": []}
@@ -150,7 +169,7 @@ def test_a_vendors_model_without_a_key_is_a_problem(
 
 
 def test_a_healthy_file_on_a_safe_library_has_no_findings() -> None:
-    assert findings(WELL) == []
+    assert findings(WELL, upgrade="") == []
 
 
 @pytest.mark.parametrize(
@@ -165,7 +184,7 @@ def test_a_healthy_file_on_a_safe_library_has_no_findings() -> None:
     ids=["old library", "long log", "newer", "older", "damaged"],
 )
 def test_each_trouble_has_its_finding(health: Health, level: str, says: str) -> None:
-    (finding,) = findings(health)
+    (finding,) = findings(health, upgrade="uv tool install holdfast-memory")
 
     assert finding.level == level
     assert says in finding.says

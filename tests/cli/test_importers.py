@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from holdfast.agents.importers import FORMATS
 from tests.agents.importers.test_exports import TALK, TREE
 from tests.agents.importers.test_foreign_memories import MEM0, NOTE
 from tests.cli.conftest import Shell
@@ -177,6 +179,19 @@ def test_where_there_is_no_markdown_no_note_is_made_of_anything_else(
     assert "has no .md files, so no basic-memory notes (1 not Markdown)" in whole.stderr
     assert "'list.txt' is not a basic-memory note: these are .md files" in single.stderr
     assert sqlite_shell.json("list")["memories"] == []
+
+
+@pytest.mark.parametrize("form", ["", *(form.name for form in FORMATS)])
+def test_a_device_or_a_pipe_is_not_read(sqlite_shell: Shell, folder: Path, form: str) -> None:
+    """One may never end, and the other never begin."""
+    (folder / "zeros.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.jsonl")
+
+    for name in ("zeros.jsonl", "pipe.jsonl"):
+        refused = sqlite_shell("import", str(folder / name), *(["--from", form] if form else []))
+
+        assert refused.exit_code == 1
+        assert "is neither a file nor a folder: give a file, or - for standard input" in refused.output
 
 
 def test_a_file_that_only_its_name_calls_a_zip_is_refused(sqlite_shell: Shell, folder: Path) -> None:

@@ -108,13 +108,16 @@ def test_a_session_is_taken_back(shell: Shell) -> None:
     said = shell.says("undo-session", "bad")
 
     assert said == (
+        "Undid session bad, started 2026-03-01 12:00 UTC\n"
         f"Deleted {wrong}  [timing] jellyfin: Takes 30s to start after restart\n"
         f"Reverted {known}  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
         f"Kept {liked}  [dependency] Needs the database first (confidence 0.8): "
         "confirmed or revised by others since\n"
         "Removed 2 links\n"
     )
-    assert shell.says("undo-session", "bad").startswith("Kept ")
+    again = shell.says("undo-session", "bad").splitlines()
+    assert again[0] == "Nothing to undo in session bad, started 2026-03-01 12:00 UTC"
+    assert again[1].startswith(f"Kept {liked}")
 
 
 def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:

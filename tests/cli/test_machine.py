@@ -82,7 +82,7 @@ def test_uninstall_disconnects_agents_and_keeps_memories(own: Shell) -> None:
     planned = own.says("uninstall", "--dry-run")
     assert settings.is_file()
 
-    said = own.says("uninstall")
+    said = own.says("uninstall", "--yes")
 
     assert "Would stop the service" in planned
     assert "Disconnected Claude Code" in said
@@ -90,6 +90,17 @@ def test_uninstall_disconnects_agents_and_keeps_memories(own: Shell) -> None:
     assert f"Remove the program with `{sys.executable} -m pip uninstall holdfast-memory`" in said
     assert not settings.exists()
     assert "1 memory" in own.says("list")
+
+
+def test_without_a_terminal_uninstall_says_what_it_would_do_and_does_nothing(own: Shell) -> None:
+    refused = own("uninstall")
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        "holdfast: this disconnects all agents, and stops and removes the service; memories are kept in "
+        f"{paths.home()} (--dry-run shows every change): add --yes to confirm\n"
+    )
+    assert (Path.home() / ".claude" / "settings.json").is_file()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +115,7 @@ def test_uninstall_names_the_tool_that_removes_the_program(
 ) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
 
-    said = own.says("uninstall")
+    said = own.says("uninstall", "--yes")
 
     assert f"Remove the program with `{command}`" in said
 
@@ -138,7 +149,7 @@ def test_a_missing_extra_is_installed_where_the_program_is(
 
     refused = sqlite_shell("list", "--db", "postgresql://nobody@127.0.0.1:1/none")
 
-    assert refused.stderr == f"holdfast: PostgreSQL needs its driver: {command}\n"
+    assert refused.stderr == f"holdfast: PostgreSQL needs its driver: run `{command}`\n"
 
 
 def test_data_is_deleted_only_when_that_is_confirmed_and_only_ours(own: Shell) -> None:

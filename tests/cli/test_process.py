@@ -62,7 +62,7 @@ def test_the_exit_code_tells_done_refused_wrong_usage_and_unavailable(db: Memori
     kept = run("remember", "Lives in Lisbon")
     missing = run("show", "nowhere0")
     wrong = run("remember")
-    away = run("list", "--db", "/proc/none/holdfast.db")
+    away = run("remember", "Lives in Lisbon", "--db", "/proc/none/holdfast.db")
 
     assert [kept.returncode, missing.returncode, wrong.returncode, away.returncode] == [0, 1, 2, 3]
     assert [done.stderr.count("\n") for done in (kept, missing, wrong, away)] == [0, 1, 1, 1]

@@ -48,6 +48,9 @@ def test_list_shows_the_states_that_are_asked_for(shell: Shell) -> None:
     assert shell.json("list")["total"] == 0
     assert contents(shell.json("list", "--state", "inactive")) == ["Hardly true"]
     assert contents(shell.json("list", "--state", "forgotten")) == ["Likes jazz"]
+    assert contents(shell.json("list", "--state", "deleted")) == ["Likes jazz"]
+    assert "deleted" in shell.says("why", gone)
+    assert "forgotten" not in shell.says("why", gone) + shell.says("show", gone)
     assert shell.json("list", "--state", "all")["total"] == 2
     assert "(confidence 0.1, inactive)" in shell.says("list", "--state", "all")
 
@@ -255,7 +258,8 @@ def test_matches_of_other_projects_are_counted_and_shown_when_asked_for(sqlite_s
     promoted = shell.says("promote", shell.json("list")["memories"][0]["id"])
 
     assert outside.exit_code == 1
-    assert "2 matches in other projects (--all-projects)" in outside.stdout
+    assert "2 matches in other projects (`" in outside.stdout
+    assert "holdfast recall 'staging database' --all-projects`)" in outside.stdout
     assert "5433" in everywhere
     assert "other projects" not in everywhere
     assert promoted.startswith("Now global: ")
@@ -270,4 +274,4 @@ def test_messages_of_other_projects_are_counted_where_nothing_is_found_here(sqli
     said = sqlite_shell("recall", "staging database")
 
     assert said.exit_code == 1
-    assert "1 match in other projects (--all-projects)" in said.stdout
+    assert "1 match in other projects (`" in said.stdout

@@ -293,3 +293,40 @@ def test_a_wording_that_was_counted_as_a_repetition_is_shown_by_why_and_split_of
         "  confidence 0.8 -> 0.7\n"
     )
     assert (again.exit_code, "it has none" in again.stderr) == (1, True)
+
+
+def test_a_revision_that_changes_nothing_says_so(shell: Shell) -> None:
+    kept = shell.remembers("Lives in Lisbon", "-c", "context")
+
+    said = shell.says("revise", kept, "Lives in Lisbon")
+
+    assert said == f"Nothing changed: {kept}  [context] Lives in Lisbon (confidence 0.7) is already so\n"
+    assert shell.json("show", kept)["memory"]["version"] == 1
+
+
+@pytest.mark.parametrize(("given", "stored"), [("7", "1"), ("-1", "0")])
+def test_a_confidence_beyond_the_ends_is_stored_as_the_end_and_not_in_silence(
+    shell: Shell, given: str, stored: str
+) -> None:
+    result = shell("remember", "Lives in Lisbon", "--confidence", given)
+
+    assert result.stderr == f"holdfast: confidence {given} is outside of 0 to 1: storing {stored}\n"
+    assert [memory["confidence"] for memory in shell.json("list", "--state", "all")["memories"]] == [
+        float(stored)
+    ]
+
+
+@pytest.mark.parametrize(("given", "stored"), [("1", 1.0), ("0", 0.0)])
+def test_the_ends_themselves_are_taken_without_a_word(shell: Shell, given: str, stored: float) -> None:
+    result = shell("remember", "Lives in Lisbon", "--confidence", given)
+
+    assert result.stderr == ""
+    assert shell.json("list", "--state", "all")["memories"][0]["confidence"] == stored
+
+
+@pytest.mark.parametrize("given", ["0", "6"])
+def test_an_importance_beyond_the_ends_is_refused(sqlite_shell: Shell, given: str) -> None:
+    result = sqlite_shell("remember", "Lives in Lisbon", "--importance", given)
+
+    assert result.exit_code == 2
+    assert "1<=x<=5" in result.stderr

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli import say
+from holdfast.cli import outcome_texts, say
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Contradicting, Waiting
@@ -89,7 +89,7 @@ def test_counts_agree_with_their_nouns() -> None:
 
 
 def test_near_calls_are_named() -> None:
-    said = say.outcome(Added(memory(), (memory("Lived in Lisbon", id="e5f6g7h8"),)))
+    said = outcome_texts.outcome(Added(memory(), (memory("Lived in Lisbon", id="e5f6g7h8"),)))
 
     assert (
         "  Similar: e5f6g7h8  [fact] Lived in Lisbon (confidence 0.7)".split()
@@ -100,11 +100,11 @@ def test_near_calls_are_named() -> None:
 def test_a_profile_without_weights_shows_no_confidence() -> None:
     outcome = Contradicting(memory(), (memory("Lives in Porto", id="e5f6g7h8"),))
 
-    assert "0.7" not in say.outcome(outcome, weighed=False)
+    assert "0.7" not in outcome_texts.outcome(outcome, weighed=False)
 
 
 def test_a_waiting_memory_says_why() -> None:
-    said = _plain(say.outcome(Waiting(memory(), "it came from tool", (memory(id="e5f6g7h8"),))))
+    said = _plain(outcome_texts.outcome(Waiting(memory(), "it came from tool", (memory(id="e5f6g7h8"),))))
 
     assert "  Reason: it came from tool\n  Existing: e5f6g7h8" in said
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import Memories
 from holdfast.agents.hooks.service import Lost
 from holdfast.app import paths, served_command
 from holdfast.app.served_command import command_of
@@ -179,6 +180,7 @@ def test_a_terminal_gets_the_same_table_and_colours() -> None:
 def test_other_settings_are_not_the_services(environment: dict[str, str], tmp_path: Path) -> None:
     if "HOLDFAST_DB" in environment:
         environment = {"HOLDFAST_DB": str(tmp_path / "other.db")}
+        Memories.open(environment["HOLDFAST_DB"]).close()
 
     done = run("list", **environment)
 
@@ -239,7 +241,7 @@ def test_a_change_whose_answer_is_lost_is_not_made_twice(monkeypatch: pytest.Mon
         (["show", "ID"], 61),
         (["why", "ID"], 84),
         (["brief"], 69),
-        (["remember", "A first memory", "-c", "general"], 130),
+        (["remember", "A first memory", "-c", "general"], 131),
     ],
 )
 def test_without_a_service_a_command_loads_only_what_it_needs(

@@ -53,12 +53,29 @@ def test_on_a_terminal_a_session_shows_the_beginning_of_its_id(
 def test_a_session_is_undone_by_its_name(shell: Shell) -> None:
     worked(shell)
 
-    assert "Deleted" in shell.says("undo-session", "why does the build fail?")
-    assert "Nothing to undo" in shell.says("undo-session", "last")
+    which = "session run-1 “Why does the build fail?”, started 2026-03-01 12:00 UTC\n"
+
+    assert shell.says("undo-session", "why does the build fail?").startswith(f"Undid {which}Deleted ")
+    assert shell.says("undo-session", "last") == f"Nothing to undo in {which}"
+
+
+def test_the_last_session_to_undo_is_the_last_that_changed_a_memory(shell: Shell) -> None:
+    worked(shell)
+    shell.clock.advance(hours=1)
+    with Memories.open(shell.db, "default", clock=shell.clock) as memories:
+        memories.say("run-2", "user", "Thank you")
+
+    undone = shell.says("undo-session", "last")
+
+    assert undone.startswith("Undid session run-1 ")
+    counts = {one["session"]["id"]: one["counts"] for one in shell.json("sessions")["sessions"]}
+    assert counts == {"run-1": [2, 0], "run-2": [1, 0]}
 
 
 def test_a_session_that_is_not_there_is_said_with_how_to_find_one(shell: Shell) -> None:
     assert "`holdfast sessions` lists them" in shell("sessions", "show", "nobody").stderr
+    assert "no session is known in space 'default' yet" in shell("sessions", "show", "last").stderr
+    assert "no session has changed a memory in space 'default' yet" in shell("undo-session", "last").stderr
     assert shell.says("sessions") == "No sessions\n"
 
 

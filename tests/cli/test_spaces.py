@@ -90,3 +90,24 @@ def test_where_names_the_place_without_the_password(tmp_path: Path) -> None:
     assert server.stdout == "postgresql://ada:***@host/memories\n"
     assert answer.stdout == f'{{"db": "{tmp_path}/x.db", "space": "ops"}}\n'
     assert not (tmp_path / "home" / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["space", "delete", "nospace", "--yes"], "known spaces: default, lab"),
+        (["space", "show", "nospace"], "known spaces: default, lab"),
+        (["space", "change", "nospace", "--messages", "off"], "known spaces: default, lab"),
+        (["list", "--space", "nospace"], "use default, lab, or create it with `"),
+    ],
+)
+def test_an_unknown_space_is_said_with_those_that_exist(
+    sqlite_shell: Shell, arguments: list[str], advice: str
+) -> None:
+    sqlite_shell.remembers("Lives in Lisbon")
+    sqlite_shell.in_space("lab", "ops")
+
+    result = sqlite_shell(*arguments)
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"holdfast: there is no space 'nospace': {advice}")

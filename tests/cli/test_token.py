@@ -105,6 +105,17 @@ def test_a_token_is_made_for_a_time_limited_changed_and_rotated(ours: Shell) -> 
     assert "never" in listed
 
 
+@requirement("trust.tokens.bounded")
+def test_whoever_owns_the_database_is_bound_by_no_token(ours: Shell) -> None:
+    made = ours.json("token", "create", "--all-spaces", "--scope", "admin", "--expires", "1h")
+
+    longer = ours.json("token", "create", "--all-spaces", "--scope", "admin", "--expires", "never")
+    rotated = ours.json("token", "rotate", made["id"], "--expires", "90d")
+
+    assert longer["expires_at"] is None
+    assert rotated["expires_at"].startswith("2026-05-30")
+
+
 def test_without_a_time_a_token_is_made_for_a_year(ours: Shell) -> None:
     said = ours.says("token", "create", "--space", "ours", "--scope", "read")
 

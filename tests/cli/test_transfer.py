@@ -104,7 +104,7 @@ def test_a_damaged_archive_is_refused_as_a_whole(shell: Shell, tmp_path: Path, d
     result = other("import", str(file))
 
     assert result.exit_code == 1
-    assert "nothing was imported" in result.stderr
+    assert "nothing was changed" in result.stderr
     assert other.json("list", "--state", "all")["total"] == 0
 
 
@@ -170,9 +170,9 @@ def test_packed_and_marked_files_are_read(sqlite_shell: Shell, tmp_path: Path) -
     [
         (b"", "is empty: nothing was imported"),
         (b"\n \n", "is empty: nothing was imported"),
-        (b"caf\xe9\n", "is not UTF-8 text: nothing was imported"),
-        (b"\x1f\x8b\x08\x00broken", "is damaged or truncated: nothing was imported"),
-        (gzip.compress(b"Lives in Lisbon\n", mtime=0)[:-4], "is damaged or truncated: nothing was imported"),
+        (b"caf\xe9\n", "is not UTF-8 text: nothing was changed"),
+        (b"\x1f\x8b\x08\x00broken", "is damaged or truncated: nothing was changed"),
+        (gzip.compress(b"Lives in Lisbon\n", mtime=0)[:-4], "is damaged or truncated: nothing was changed"),
     ],
     ids=["empty", "blank", "latin-1", "no gzip", "cut gzip"],
 )

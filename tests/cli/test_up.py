@@ -49,6 +49,20 @@ class Machine:
         command = [*COMMAND, *arguments]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=200)
 
+    def answers(self, answer: str, *arguments: str) -> tuple[str, str]:
+        """What a command says and asks where a person gives the same answer to all of it."""
+        ours, theirs = pty.openpty()
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            [*COMMAND, *arguments], env=self.environment, stdin=theirs, stdout=pipe, stderr=pipe, text=True
+        ) as process:
+            os.write(ours, f"{answer}\n".encode() * 6)
+            told, asked = process.communicate(timeout=100)
+        os.close(ours)
+        os.close(theirs)
+        assert process.returncode == 0, asked
+        return told, asked
+
     def json(self, *arguments: str) -> Any:
         done = self.run(*arguments, "--json")
         assert done.returncode == 0, done.stdout + done.stderr
@@ -158,6 +172,21 @@ def test_doing_it_again_changes_nothing(up: Up) -> None:
     assert len(up.machine.services()) == 1
 
 
+def test_a_person_is_asked_again_only_about_what_is_new(up: Up) -> None:
+    told, asked = up.machine.answers("n", "up")
+
+    assert "Import them?" not in asked
+    assert "nothing new from Claude Code" in told
+
+    new = up.machine.home / ".claude/projects/-srv-user-proj/c.jsonl"
+    old = (SAMPLES / "claude_code_resumed_compacted.jsonl").read_text()
+    new.write_text(re.sub(r"[0-9a-f]{8}-(?=[0-9a-f]{4}-)", "0new0000-", old))
+    told, asked = up.machine.answers("n", "up", "--without", "connect")
+    new.unlink()
+
+    assert re.search(r"Found 1 session with \d+ messages from claude-code. Import them\?", asked)
+
+
 def test_people_read_each_step_then_the_recall_then_how_to_go_on_and_how_to_leave(up: Up) -> None:
     done = up.machine.run("up", "--yes")
 
@@ -218,17 +247,9 @@ def test_where_nobody_can_be_asked_nothing_is_done(used: Machine) -> None:
 
 def test_a_person_is_asked_before_anything_is_read_started_or_changed(used: Machine) -> None:
     before = used.files()
-    ours, theirs = pty.openpty()
-    command = [*COMMAND, "up"]
-    with subprocess.Popen(
-        command, env=used.environment, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        os.write(ours, b"n\n" * 6)
-        told, asked = process.communicate(timeout=100)
-    os.close(ours)
-    os.close(theirs)
 
-    assert process.returncode == 0, asked
+    told, asked = used.answers("n", "up")
+
     assert "Found 4 sessions with 12 messages from claude-code, codex, gemini. Import them?" in asked
     assert "Start the service in the background?" in asked
     assert "Connect Claude Code" in asked

@@ -89,6 +89,8 @@ def test_no_service_has_more_rights_than_it_needs(compose: dict[str, Any]) -> No
         assert ("healthcheck" in service) == runs_on, name
         assert "ports" not in service or name == "holdfast", name
         assert "outside" not in service["networks"] or name == "holdfast", name
+        if "POSTGRES_DB" in service["environment"]:  # the server that makes a new database has no port
+            assert "pg_isready -h 127.0.0.1 " in service["healthcheck"]["test"][1], name
     assert compose["networks"]["inside"] == {"internal": True}
     assert re.search(r"^USER 10001$", IMAGE, re.M)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from holdfast.domain.space import Quota
 from holdfast.engine.administration import Administration
 from holdfast.engine.ports import Store
 from holdfast.engine.tokens import LIFETIME, IssuedToken, duration, grant_of, lifetime
-from holdfast.errors import Conflict, Invalid, NotFound, TokenExpired
+from holdfast.errors import Conflict, Forbidden, Invalid, NotFound, TokenExpired
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
@@ -167,3 +169,84 @@ def test_times_are_hours_days_and_weeks() -> None:
     assert lifetime("never") is None
     with pytest.raises(Invalid, match="at least 1h"):
         lifetime("0d")
+
+
+def limited_admin(administration: Administration, store: Store, clock: FixedClock) -> Administration:
+    """Tokens as an admin token for 30 days, 60 requests a minute and 5 memories sees them."""
+    issued = administration.create_token(
+        "admin",
+        spaces=("ours",),
+        lifetime=timedelta(days=30),
+        max_requests=60,
+        quota=Quota(max_memories=5),
+    )
+    grant = grant_of(issued.secret, store=store, now=clock.now())
+    assert grant is not None
+    return administration.granted(grant)
+
+
+@requirement("trust.tokens.bounded")
+def test_a_token_made_by_a_limited_token_has_its_limits_and_its_expiry(
+    store: Store, administration: Administration, clock: FixedClock
+) -> None:
+    admin = limited_admin(administration, store, clock)
+    clock.advance(days=10)
+
+    usual = admin.create_token("admin", spaces=("ours",)).token
+    less = admin.create_token(
+        "read",
+        spaces=("ours",),
+        lifetime=timedelta(days=20),
+        max_requests=2,
+        quota=Quota(max_memories=5, max_bytes=9),
+    ).token
+
+    assert (usual.expires_at, usual.max_requests, usual.quota) == (
+        clock.now() + timedelta(days=20),
+        60,
+        Quota(max_memories=5),
+    )
+    assert (less.expires_at, less.max_requests) == (usual.expires_at, 2)
+    assert less.quota == Quota(max_memories=5, max_bytes=9)
+
+
+@requirement("trust.tokens.bounded")
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"lifetime": timedelta(days=31)}, "your own token expires on 2026-03-31"),
+        ({"lifetime": None}, "your own token expires on 2026-03-31"),
+        ({"max_requests": 61}, "max_requests can't be 61: your own token is limited to 60"),
+        ({"quota": Quota(max_memories=6)}, "max_memories can't be 6: your own token is limited to 5"),
+    ],
+)
+def test_a_limited_token_makes_none_that_may_do_more_or_works_longer(
+    store: Store, administration: Administration, clock: FixedClock, more: dict[str, Any], says: str
+) -> None:
+    admin = limited_admin(administration, store, clock)
+
+    with pytest.raises(Forbidden, match=says):
+        admin.create_token("read", spaces=("ours",), **more)
+
+    assert len(admin.tokens()) == 1
+
+
+@requirement("trust.tokens.bounded")
+def test_a_limited_token_neither_lifts_limits_nor_takes_over_a_token_without_them(
+    store: Store, administration: Administration, clock: FixedClock
+) -> None:
+    free = made(administration, days=None)
+    admin = limited_admin(administration, store, clock)
+    [own] = [one for one in admin.tokens() if one.max_requests == 60]
+
+    for name, most in (("max_requests", None), ("max_memories", 6)):
+        with pytest.raises(Forbidden, match=name):
+            admin.change_token(own.id, **{name: most})
+    with pytest.raises(Forbidden, match="max_requests can't be none"):
+        admin.rotate_token(free.token.id)
+    clock.advance(days=10)
+    again = admin.rotate_token(own.id)
+
+    assert grant_of(free.secret, store=store, now=clock.now()) is not None
+    assert again.token.expires_at == own.expires_at
+    assert admin.change_token(free.token.id, max_requests=9, max_memories=1).max_requests == 9

@@ -140,7 +140,7 @@ def test_without_the_head_row_lock_the_check_finds_trouble_on_postgresql(
 
 def fail_half_way(memories: Memories) -> None:
     with memories.store.write("default") as tx:
-        tx.dump.next_seq()
+        tx.dump.adopt_key("ab" * 32)
         for memory in tx.memories.find(Filter()):
             tx.memories.remove(memory.id)
         raise ZeroDivisionError

@@ -17,14 +17,14 @@ INVOICES = ["the invoice renders the wrong tax for Swiss customers", "please fix
 def test_a_question_is_about_what_a_session_spoke_of_and_others_did_not() -> None:
     asked = questions([SHOP, INVOICES, ["please look at the database"]])
 
-    assert asked[0] == "What did I say about staging and Frankfurt?"
+    assert asked[0] == "What did I say about the staging database?"
     assert len(asked) == len(set(asked)) == 3
 
 
 def test_a_question_is_asked_about_a_statement_which_answers_it() -> None:
     asked = questions([["Why does the checkout fail in Norway? The VAT table comes from the export."]])
 
-    assert asked == ["What did I say about VAT and table?"]
+    assert asked == ["What did I say about the VAT table?"]
 
 
 def test_commands_paths_and_code_are_no_topics() -> None:
@@ -39,6 +39,10 @@ def test_a_message_with_a_secret_in_it_is_not_asked_about() -> None:
     assert questions([[f"Deploy Frankfurt with the key {secret} tonight"]]) == []
 
 
+def test_function_words_of_another_language_are_no_topics() -> None:
+    assert questions([["Didier dit que les plaques sont pour la toiture, et les joints aussi"]]) == []
+
+
 def test_small_talk_asks_nothing() -> None:
     assert questions([["yes please", "thanks, that works", "ok"]]) == []
 
@@ -48,6 +52,6 @@ def test_any_texts_give_short_questions_from_their_own_words(sessions: list[list
     said = " ".join(text for texts in sessions for text in texts)
 
     for question in questions(sessions):
-        words = question.removeprefix("What did I say about ").removesuffix("?").split(" and ")
-        assert 1 <= len(words) <= 2
-        assert all(word in said for word in words)
+        words = question.removeprefix("What did I say about ").removesuffix("?").split()
+        assert 1 <= len(words) <= 3
+        assert all(word in said or word in said.casefold() for word in words)

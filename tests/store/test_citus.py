@@ -108,7 +108,7 @@ def kept_here(engine: Engine) -> int:
         return sum(size.scalar_one() for size in sizes)
 
 
-def walls(engine: Engine) -> set[str]:
+def row_security(engine: Engine) -> set[str]:
     """What the shards of all tables on the workers say of row-level security."""
     query = text(
         "SELECT DISTINCT result FROM pg_dist_partition CROSS JOIN LATERAL "
@@ -202,7 +202,7 @@ def test_a_filled_database_is_distributed_with_all_that_is_in_it_while_a_service
     assert all_rows(owner) == before
     assert keys(owner) == had
     assert kept_here(owner) == 0
-    assert walls(owner) == {"t"}
+    assert row_security(owner) == {"t"}
     assert memories.find().total == asked
     memories.remember("Written after the tables were moved", subject="later")
     assert [hit.memory.subject for hit in memories.recall("written tables moved").memories] == ["later"]
@@ -234,7 +234,7 @@ def test_an_owner_without_special_rights_distributes_every_row_and_others_are_re
 
     assert all_rows(owner) == before
     assert kept_here(owner) == 0
-    assert walls(owner) == {"t"}
+    assert row_security(owner) == {"t"}
     with Memories.open(mine) as memories:
         assert memories.find().total > 2
     assert any("or owns the tables" in finding.says for finding in checkup(mine, None).findings)
@@ -259,7 +259,7 @@ def test_where_distributing_breaks_off_nothing_is_changed_and_the_next_run_does_
     distribute(owner_url, SHARDS)
 
     assert (all_rows(owner), keys(owner)) == (before, had)
-    assert walls(owner) == {"t"}
+    assert row_security(owner) == {"t"}
 
 
 # -------------------------------------------------------------------------------------------------- upgrades
@@ -285,7 +285,7 @@ def test_a_database_that_was_distributed_at_any_revision_is_upgraded_and_stays_d
         now = citus_tables(connection, spread=True)
     assert (found, left, now) == (migrate.HEAD, [], TABLES)
     assert "journal" in spread
-    assert walls(owner) == {"t"}
+    assert row_security(owner) == {"t"}
     assert keys(owner) == keys_of_head()
     grant(owner_url)  # of the new tables
     with Memories.open(as_role(owner_url)) as memories:

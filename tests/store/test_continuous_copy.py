@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.engine.administration import Administration
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.store import continuous_copy, sqlite
 from holdfast.store.continuous_copy import generations
@@ -174,6 +175,19 @@ def test_what_is_erased_is_in_no_file_of_the_copy_when_the_erase_returns(
     assert report.left == ()
     with pytest.raises(NotFound, match="name a later time"):
         restore_copy(str(folder), str(folder.with_name("before.db")), before)
+
+
+@requirement("trust.continuous-copy")
+def test_a_space_that_is_deleted_can_be_restored_from_the_copy(database: Path, folder: Path) -> None:
+    with Memories.open(str(database)) as memories, following(database, folder) as follower:
+        write(memories, 0, 10)
+        follower.step()
+        before, held = datetime.now(UTC), list(memories.export())
+
+        Administration(memories.store).delete_space("default")
+
+        follower.step()
+    assert restored(folder, "before.db", before) == held
 
 
 @requirement("trust.continuous-copy", "trust.export-erase")

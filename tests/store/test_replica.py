@@ -46,6 +46,7 @@ READS: dict[str, Callable[[Memories, str, str], object]] = {
     "session_tallies": lambda memories, memory, session: memories.session_tallies(session),
     "session_titles": lambda memories, memory, session: memories.session_titles(session),
     "find_session": lambda memories, memory, session: memories.find_session("last"),
+    "find_memory": lambda memories, memory, session: memories.find_memory(memory),
     "session_story": lambda memories, memory, session: memories.session_story(session),
     "session": lambda memories, memory, session: memories.session(session),
     "cache_report": lambda memories, memory, session: memories.cache_report(),

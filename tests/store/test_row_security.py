@@ -1,4 +1,4 @@
-"""The second wall on PostgreSQL: the server itself shows a transaction no row of another space."""
+"""Row-level security on PostgreSQL: the server itself shows a transaction no row of another space."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _enter(connection: Connection, space: str) -> None:
 
 
 @requirement("trust.spaces", "asst.postgres")
-def test_every_table_of_a_space_is_behind_the_wall(postgres_url: str) -> None:
+def test_every_table_of_a_space_has_row_level_security(postgres_url: str) -> None:
     engine = create_engine(postgres_url)
     with engine.connect() as connection:
         walled = connection.execute(
@@ -141,7 +141,9 @@ def test_a_change_of_everything_changes_nothing_elsewhere(service_url: str) -> N
 
 
 @requirement("trust.spaces", "asst.postgres")
-def test_behind_the_wall_the_same_is_found_in_the_same_order(service_url: str, postgres_url: str) -> None:
+def test_behind_row_level_security_the_same_is_found_in_the_same_order(
+    service_url: str, postgres_url: str
+) -> None:
     words = "router cellar attic hums marzipan friday backup disk".split()
     with Memories.open(postgres_url) as memories:
         for number in range(40):

@@ -85,7 +85,7 @@ def write(context: ContextFile, brief: str) -> None:
     else:
         made = f"{text[:begin]}{BEGIN}\n{brief}{END}{text[end:]}"
     if made != text:
-        paths.rewrite(str(path), made.encode("utf-8", "surrogateescape"), mode=0o644)
+        paths.rewrite(str(path), made.encode("utf-8", "surrogateescape"))
 
 
 def clear(context: ContextFile) -> bool:
@@ -102,7 +102,7 @@ def clear(context: ContextFile) -> bool:
     if before.endswith("\n" * context.gap):
         before = before[: len(before) - context.gap]
     if before + after or context.existed:
-        paths.rewrite(str(path), (before + after).encode("utf-8", "surrogateescape"), mode=0o644)
+        paths.rewrite(str(path), (before + after).encode("utf-8", "surrogateescape"))
     else:
         path.unlink()
     return True

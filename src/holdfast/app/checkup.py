@@ -1,9 +1,11 @@
 """Checks an installation: its database, embedder, models, spaces and directories."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.app import machine_checks, wiring
+from holdfast.app.installation import install_command
 from holdfast.domain.confidence import LONGEST_PAUSE
 from holdfast.domain.health import (
     Damage,
@@ -15,6 +17,7 @@ from holdfast.domain.health import (
     replica_findings,
     unread,
 )
+from holdfast.domain.space import Space
 from holdfast.engine.embedding import embed_again, search_model
 from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import Clock, Embedder, Store
@@ -25,6 +28,8 @@ from holdfast.errors import Unavailable
 from holdfast.files.scan import ASKS_COMMAND
 from holdfast.settings import Settings
 
+MOST_SPACES = 100  # each is asked some 45 questions
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
@@ -33,7 +38,8 @@ class Checkup:
     health: Health
     findings: tuple[HealthFinding, ...]
     embedder: str | None
-    spaces: tuple[Overview, ...] = ()
+    spaces: tuple[Overview, ...] = ()  # that were looked into
+    existing: int = 0  # spaces
     vectors: tuple[EmbeddingProgress, ...] = ()
     models: tuple[ReadingState, ...] = ()
     replica: ReplicaState | None = None
@@ -45,34 +51,55 @@ class Checkup:
 
 
 def checkup(
-    db: str | None, embedder: Embedder | None, *, clock: Clock = wiring.utc_now, mend: bool = False
+    db: str | None,
+    embedder: Embedder | None,
+    *,
+    clock: Clock = wiring.utc_now,
+    mend: bool = False,
+    every_space: bool = False,
 ) -> Checkup:
     """Checks the database at `db`, the embedder, the spaces and the machine.
 
-    With `mend`, damage inside of spaces is repaired first. Raises: Unavailable, NewerSchema, Invalid.
+    Of many spaces it looks into some, others each time, unless into `every_space`. With `mend`, damage inside
+    of all spaces is repaired first. Raises: Unavailable, NewerSchema, Invalid.
     """
     health = wiring.examine(db)
-    name = embedder.name if embedder else None
-    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_own_models()]
-    found += _machine(health, clock)
+    found = findings(health, upgrade=install_command())
+    found += [*_embedding(wiring.try_embedder(embedder)), *_own_models(), *_machine(health, clock)]
     lost = health.cluster is not None and health.cluster.lost
     if not health.exists or health.damage or lost or health.revision != health.head:
+        name = embedder.name if embedder else None
         return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
     store = wiring.open_store(db)
     try:
         mended = _mended(store, embedder, clock) if mend else ()
-        spaces, vectors, models = _spaces(store, name)
-        replica = store.replica.state() if store.replica is not None else None
-        found += replica_findings(replica) if replica is not None else ()
-        found += [
-            *machine_checks.write_findings(store),
-            *machine_checks.copy_findings(store),
-            *_damage(store),
-            *_clock(store, clock),
-        ]
-        found += [*_unfinished(vectors), *_settings(), *_directories(store)]
+        existing = store.spaces()
+        few = every_space or len(existing) <= MOST_SPACES
+        chosen = existing if few else sorted(random.sample(existing, MOST_SPACES), key=lambda one: one.name)
+        found += _not_chosen(len(chosen), len(existing))
+        seen = _looked_into(store, chosen, embedder, clock, health)
     finally:
         store.close()
+    return replace(seen, findings=(*found, *seen.findings), existing=len(existing), mended=mended)
+
+
+def _looked_into(
+    store: Store, chosen: Sequence[Space], embedder: Embedder | None, clock: Clock, health: Health
+) -> Checkup:
+    """What can be seen in an open store, of these spaces."""
+    name = embedder.name if embedder else None
+    spaces, vectors, models = _spaces(store, chosen, name)
+    replica = store.replica.state() if store.replica is not None else None
+    found = [
+        *(replica_findings(replica) if replica is not None else ()),
+        *machine_checks.write_findings(store),
+        *machine_checks.copy_findings(store),
+        *_damage(store, chosen),
+        *_clock(store, chosen, clock),
+        *_unfinished(vectors),
+        *_settings(),
+        *_directories(store),
+    ]
     found += [each for one in models for each in unread(one.space, one.failed, one.error, one.put_off)]
     return Checkup(
         health=health,
@@ -82,7 +109,6 @@ def checkup(
         vectors=tuple(vectors),
         models=tuple(models),
         replica=replica,
-        mended=mended,
     )
 
 
@@ -104,19 +130,26 @@ def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Dama
     return tuple(repair(ctx=ctx) for ctx in contexts)
 
 
-def _damage(store: Store) -> list[HealthFinding]:
+def _not_chosen(chosen: int, existing: int) -> Iterator[HealthFinding]:
+    if chosen < existing:
+        says = f"{chosen:,} of {existing:,} spaces were checked, chosen at random"
+        command = "`holdfast doctor --all-spaces` checks every one, which takes longer"
+        yield HealthFinding("note", says, "each check chooses others", command)
+
+
+def _damage(store: Store, spaces: Sequence[Space]) -> list[HealthFinding]:
     """Findings about inconsistent rows."""
     found = []
-    for space in store.spaces():
+    for space in spaces:
         with store.read(space.name) as tx:
             found += damage_findings(tx.integrity.damage())
     return found
 
 
-def _clock(store: Store, clock: Clock) -> list[HealthFinding]:
+def _clock(store: Store, spaces: Sequence[Space], clock: Clock) -> list[HealthFinding]:
     """Findings about a clock that is far from the newest change."""
     found, now = [], clock()
-    for space in store.spaces():
+    for space in spaces:
         with store.read(space.name) as tx:
             newest = tx.journal.newest_before(now + 100 * LONGEST_PAUSE)
         if newest is not None and now - newest > LONGEST_PAUSE:
@@ -179,10 +212,10 @@ def _unfinished(vectors: list[EmbeddingProgress]) -> list[HealthFinding]:
 
 
 def _spaces(
-    store: Store, embedder: str | None
+    store: Store, chosen: Sequence[Space], embedder: str | None
 ) -> tuple[list[Overview], list[EmbeddingProgress], list[ReadingState]]:
     spaces, vectors, models = [], [], []
-    for space in store.spaces():
+    for space in chosen:
         spaces.append(overview(space.name, store=store))
         with store.read(space.name) as tx:
             vectors.append(embedding_progress(embedder, tx))

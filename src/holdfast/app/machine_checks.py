@@ -10,19 +10,17 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote
 
 from holdfast import __version__
 from holdfast.agents.connect.clients import CLIENTS
 from holdfast.agents.connect.connection import recorded
 from holdfast.app import paths, service_lock
+from holdfast.app.installation import DISTRIBUTION
 from holdfast.domain.health import HealthFinding
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Unavailable
 
-DISTRIBUTION = "holdfast-memory"
 _PACKAGE = Path(__file__).parents[1]
 LITTLE_SPACE = 100 * 1024 * 1024  # bytes
 _PATIENCE = 3.0  # seconds
@@ -30,7 +28,6 @@ _LATELY = timedelta(days=1)
 _MAX_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
 _TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
 _FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?([A-Z]\w+: .*)$")  # the name of an exception
-_PIP = re.compile(r"pip install (?:-U )?'?holdfast-memory(\[\w+\])?'?")
 _COMMAND = re.compile(r"""["']((?:/|[A-Za-z]:)[^"'\n]*?[/\\]holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
 _PLUGIN = re.compile(r"""["']file://(/[^"'\n]*/holdfast/[^"'\n]*\.js)["']""")
 
@@ -57,35 +54,6 @@ def _holds_us(site: Path) -> bool:
 
 def _files(distribution: metadata.Distribution) -> str:
     return distribution.read_text("RECORD") or distribution.read_text("SOURCES.txt") or ""
-
-
-def as_installed(text: str) -> str:
-    """`text` with what it says about `pip install` of this package as it works for this installation."""
-    return _PIP.sub(lambda found: f"{_install()}{found[1] or ''}'", text)
-
-
-def _install() -> str:
-    """The command that installs this package again, from where it came, up to its extras."""
-    commands = {"uv": "uv tool install", "pipx": "pipx install --force"}
-    source = DISTRIBUTION
-    with suppress(metadata.PackageNotFoundError, ValueError, KeyError):
-        origin = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
-        source = url2pathname(urlsplit(origin["url"]).path)
-        if origin["dir_info"].get("editable"):
-            return f"{sys.executable} -m pip install -e '{source}"
-    return f"{commands.get(installer(), f'{sys.executable} -m pip install -U')} '{source}"
-
-
-def removal() -> str:
-    """The command that removes this installation of the package."""
-    by = {"uv": "uv tool uninstall", "pipx": "pipx uninstall", "pip": f"{sys.executable} -m pip uninstall"}
-    return f"{by[installer()]} {DISTRIBUTION}"
-
-
-def installer() -> Literal["uv", "pipx", "pip"]:
-    """What installed this package."""
-    parents = Path(sys.prefix).parts[-3:-1]
-    return "uv" if parents == ("uv", "tools") else "pipx" if parents == ("pipx", "venvs") else "pip"
 
 
 # ---------------------------------------------------------------------------------------------- the service

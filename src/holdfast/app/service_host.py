@@ -248,15 +248,15 @@ def _worker(registry: SpaceRegistry) -> "Worker":
     spaces = registry.spaces, registry.memories
     loading = registry.warm_up()
     here = registry.embedder is None or isinstance(registry.embedder, InProcess)
-    embed = [_shown_later(vectors(*spaces))]
-    read = [reading(*spaces, capture_off.reason)] if registry.reads else []
+    embed = [_shown_later(vectors(*spaces, registry.writes))]
+    read = [reading(*spaces, capture_off.reason, registry.writes)] if registry.reads else []
     return Worker(
         [
             *_first_chores(registry),
-            _shown_later(capture(*spaces, capture_off.reason)),
+            _shown_later(capture(*spaces, capture_off.reason, registry.writes)),
             *(embed if here else ()),
         ],
-        when_idle=[_shown_later(upkeep(*spaces))],
+        when_idle=[_shown_later(upkeep(*spaces, registry.writes))],
         beside=[*read, *(() if here else embed)],
         loads=lambda time_up: next(loading, True) is None,
     )

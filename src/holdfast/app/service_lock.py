@@ -55,7 +55,7 @@ def single_instance_lock() -> Iterator[None]:
     """Holds the lock of this user's service. Raises: Conflict, when another process has it."""
     with _lock_file() as lock:
         if lock is not None and not file_lock.try_lock(lock):
-            raise Conflict("the service is already running: see `holdfast service status`")
+            raise Conflict("the service is already running", command="stop it with `holdfast service stop`")
         yield
 
 

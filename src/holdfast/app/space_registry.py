@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -40,6 +41,7 @@ class SpaceRegistry:
         self._opening = threading.Lock()
         self._store: Store | None = None
         self._opened: dict[str, Memories] = {}
+        self._writes: dict[str, float] = {}
         self.embedder = wiring.open_embedder(self._settings.embedder)
         self._language_models = wiring.open_language_models(self._settings)
 
@@ -63,7 +65,7 @@ class SpaceRegistry:
             found = self._opened.get(name)
             if found is None:
                 if self._store is None:
-                    self._store = wiring.open_store(self._db or self._settings.db)
+                    self._store = wiring.open_store(self._db or self._settings.db, wrote=self._wrote)
                 found = self._opened[name] = self._memories(self._store, name)
             return found
 
@@ -151,6 +153,13 @@ class SpaceRegistry:
         """The names of all spaces; the usual one exists from first use."""
         usual = self.memories()
         return [space.name for space in usual.store.spaces()]
+
+    def writes(self) -> dict[str, float]:
+        """The spaces that this process wrote to, and when last, by the monotonic clock."""
+        return dict(self._writes)
+
+    def _wrote(self, space: str) -> None:
+        self._writes[space] = time.monotonic()
 
     def warm_up(self) -> Iterator[None]:
         """Loads words and models step by step, so that the first recall and capture are fast."""

@@ -47,10 +47,12 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
+def open_store(
+    db: str | None = None, *, clock: Clock = utc_now, wrote: Callable[[str], None] | None = None
+) -> Store:
     """Opens the store at `db`; default: the settings. Its file sync uses `clock`.
 
-    Raises: Unavailable, NewerSchema, Invalid.
+    `wrote` is told the space of each write of this process.     Raises: Unavailable, NewerSchema, Invalid.
     """
     from holdfast.store.database import Database
 
@@ -68,6 +70,8 @@ def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
 
     database.watchers.append(briefs_follow)
     database.watchers.append(lambda space: _files_follow(database, space))
+    if wrote is not None:
+        database.watchers.append(wrote)
     return database
 
 
@@ -313,5 +317,5 @@ def _existing(space: str, store: Store, clock: Clock) -> "Space":
         except Conflict:  # another process was faster
             found = store.space(space)
     if found is None:
-        raise no_space(space)
+        raise no_space(space, [each.name for each in store.spaces()])
     return found

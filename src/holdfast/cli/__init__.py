@@ -212,16 +212,8 @@ def _tell(
         with suppress(OSError):  # the error may be a full disk
             tell_json({"error": {"kind": kind, "message": message, "field": field}})
     with suppress(OSError):
-        echo(f"holdfast: {hint(one_line(_as_installed(message)), call)}", err=True)
+        echo(f"holdfast: {hint(one_line(message), call)}", err=True)
     return code
-
-
-def _as_installed(message: str) -> str:
-    if "pip install" not in message:
-        return message
-    from holdfast.app.machine_checks import as_installed
-
-    return as_installed(message)
 
 
 def _unforeseen(error: Exception) -> str:

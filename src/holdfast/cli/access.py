@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.engine.doors import DOORS
@@ -42,7 +43,7 @@ def access(
     titles = ("when", "who", "door", "verb", "memories")
     table = Table([TableColumn(title=title, wraps=title == "memories") for title in titles])
     table.rows.extend(_row(one, names) for one in found)
-    turn_on = f"turn it on with `holdfast space change {space.name} --access-log 90d`"
+    turn_on = f"turn it on with {say.command('space change', space.name, '--access-log 90d')}"
     nothing = "Nothing recorded" if space.access_log else f"Space {space.name} keeps no access log: {turn_on}"
     answer = {"accesses": found, "on": space.access_log, "days": space.access_log_days}
     call.tell(table if found else nothing, answer)

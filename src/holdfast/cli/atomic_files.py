@@ -79,7 +79,7 @@ def read_text(path: str, given: bytes | None = None) -> str:
         raw = _first(Path(path), MOST_TEXT + 1) if given is None else given
         unpacked = _unpacked(raw).read(MOST_TEXT + 1) if raw.startswith(GZIP) else raw
         if max(len(raw), len(unpacked)) > MOST_TEXT:
-            raise Invalid(f"{path!r} is larger than {MOST_TEXT >> 20} MB: split it; nothing was imported")
+            raise Invalid(f"{path!r} is larger than {MOST_TEXT >> 20} MB: split it; nothing was changed")
         return unpacked.decode("utf-8-sig")
 
 
@@ -98,11 +98,11 @@ def read_lines(path: str, given: bytes | None = None) -> Iterator[str]:
             size += len(line)
             if len(line) > MOST_LINE:
                 raise Invalid(
-                    f"{path!r}, line {number}: longer than {MOST_LINE >> 20} MB; nothing was imported"
+                    f"{path!r}, line {number}: longer than {MOST_LINE >> 20} MB; nothing was changed"
                 )
             if size > allowed and size > (allowed := max(_SMALL, _MOST_RATIO * raw.tell())):
                 raise Invalid(
-                    f"{path!r} unpacks to more than {_MOST_RATIO} times its size: nothing was imported"
+                    f"{path!r} unpacks to more than {_MOST_RATIO} times its size: nothing was changed"
                 )
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
 
@@ -123,9 +123,9 @@ def _readable(path: str) -> Iterator[None]:
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise Invalid(f"{path!r} is damaged or truncated: nothing was imported") from None
+        raise Invalid(f"{path!r} is damaged or truncated: nothing was changed") from None
     except UnicodeDecodeError:
-        raise Invalid(f"{path!r} is not UTF-8 text: nothing was imported") from None
+        raise Invalid(f"{path!r} is not UTF-8 text: nothing was changed") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise Invalid(f"{path!r} can't be read: {why}") from None

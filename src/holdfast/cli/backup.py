@@ -117,7 +117,7 @@ def _restore(call: Call, file: str, *, replace: bool) -> None:
     parts = list(read_all(read_lines(file)))  # everything is verified before anything is restored
     archives = [part for part in parts if isinstance(part, Archive)]
     lines, spaces, tokens, left_out = [], [], 0, []
-    with call.store() as store:
+    with call.store(creates=True) as store:
         done = put_back(archives, store=store, clock=call.time(), judge=own_judge(), replace=replace)
         for part in parts:
             if isinstance(part, TokenArchive):
@@ -147,7 +147,12 @@ def _verify(call: Call, file: str) -> None:
     from holdfast.engine.archive import read_all
     from holdfast.engine.verify import verify
 
-    parts = list(read_all(read_lines(file)))
+    try:
+        parts = list(read_all(read_lines(file)))
+    except Invalid as error:
+        raise Invalid(
+            f"not verified: {error}", command="give a file that `holdfast backup FILE` wrote"
+        ) from None
     with TemporaryDirectory(prefix="holdfast-verify-") as folder:
         store = open_store(f"{folder}/restored.db", clock=call.time())
         try:

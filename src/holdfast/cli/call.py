@@ -6,7 +6,7 @@ Global options may be given before or after the sub-command. Results are formatt
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -46,32 +46,40 @@ class Call:
         return os.environ.get("HOLDFAST_SPACE") or "default"
 
     @contextmanager
-    def store(self) -> Iterator["Store"]:
-        """The selected store; closed after the block."""
-        from holdfast.app import wiring
+    def store(self, *, creates: bool = False) -> Iterator["Store"]:
+        """The selected store; closed after the block. A file that was named is made only where `creates`.
 
-        store = wiring.open_store(self.db, clock=self.time())
+        Raises: NotFound.
+        """
+        from holdfast.app import wiring
+        from holdfast.engine.doors import DOOR
+
+        DOOR.set("command line")
+        if named := self.db or os.environ.get("HOLDFAST_DB"):
+            from holdfast.cli.named_database import opening
+        with opening(named, creates=creates) if named else nullcontext():
+            store = wiring.open_store(self.db, clock=self.time())
         try:
             yield store
         finally:
             store.close()
 
     @contextmanager
-    def memories(self, origin: "Origin" = "operator", session: str | None = None) -> Iterator["Memories"]:
+    def memories(
+        self, origin: "Origin" = "operator", session: str | None = None, *, creates: bool = False
+    ) -> Iterator["Memories"]:
         """The selected space, used as `origin`; closed after the block."""
         if session == "":
             raise Invalid("--session is empty: give a session id, or leave it out", field="session")
-        with self.store() as store:
+        with self.store(creates=creates) as store:
             yield self.space_in(store, self.space).speaking_as(origin, session=session)
 
     def space_in(self, store: "Store", name: str | None) -> "Memories":
         """A space of an open store, by default the one of the settings."""
         from holdfast.app import wiring
-        from holdfast.engine.doors import DOOR
         from holdfast.engine.memories import Memories
         from holdfast.settings import Settings
 
-        DOOR.set("command line")
         settings = Settings.read()
         return Memories.of(
             store,
@@ -228,7 +236,7 @@ class Results(Generic[Done]):
             answer["errors"] = [{"kind": kind_of(error), "message": told(error)} for error in self.failed]
         call.tell("\n".join(texts), answer)
         for error in self.failed:
-            echo(f"holdfast: {say.one_line(told(error))}", err=True)
+            echo(f"holdfast: {say.hint(say.one_line(told(error)), call)}", err=True)
         if self.failed:
             raise click.exceptions.Exit(exit_code(self.failed[0]))
 
@@ -263,6 +271,14 @@ def point_in_time(ctx: click.Context, param: click.Parameter, value: str | None)
     except (ValueError, OverflowError):
         right = "use for example 2026-03-01 or 2026-03-01T14:30:00Z"
         raise click.BadParameter(f"{value!r} is not a valid time: {right}", ctx, param) from None
+
+
+def check_confidence(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """A confidence as it is given: the engine stores the nearer end of the range, and the user is told so."""
+    if value is not None and (value < 0 or value > 1):
+        end = "0" if value < 0 else "1"
+        echo(f"holdfast: {param.name} {value:g} is outside of 0 to 1: storing {end}", err=True)
+    return value
 
 
 def text_or_input(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli import say
+from holdfast.cli import outcome_texts, say
 from holdfast.cli.call import Call, in_space, wrong_usage
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _lines(one: "Captured") -> list[str]:
     if one.quiet is not None:
         return [f"Session {say.one_line(one.session)}: skipped, {one.quiet}"]
     head = f"Session {say.one_line(one.session)}: {say.count(one.messages, 'message')} read"
-    lines = [head, *(f"  {say.outcome(outcome)}" for outcome in one.outcomes)]
+    lines = [head, *(f"  {outcome_texts.outcome(outcome)}" for outcome in one.outcomes)]
     lines += [f"  Deleted (withdrawn in the session): {say.headline(memory)}" for memory in one.withdrawn]
     return [*lines, *(f"  Not stored: {say.one_line(why)}" for why in one.refused)]
 
@@ -76,7 +76,7 @@ def _model_lines(one: "ChunkResult") -> list[str]:
     head = f"Session {say.one_line(one.session)}, with a model:"
     if one.trouble is not None:
         return [f"{head} failed, the built-in model's result is kept: {say.one_line(one.trouble)}"]
-    lines = [f"  {say.outcome(outcome)}" for outcome in one.outcomes]
+    lines = [f"  {outcome_texts.outcome(outcome)}" for outcome in one.outcomes]
     lines += [f"  Not stored: {say.one_line(why)}" for why in one.dropped]
     return [head, *lines] if lines else []
 

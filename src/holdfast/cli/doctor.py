@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import say
+from holdfast.cli import named_database, say
 from holdfast.cli.call import Call, on_store
 from holdfast.cli.spaces import overview_table
 from holdfast.wire.values import to_json
@@ -23,14 +23,16 @@ _NO_EMBEDDER = "none: keyword search only"
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Rebuild indexes and repair what can be repaired.")
+@click.option("--all-spaces", is_flag=True, help="Look into every space, however many there are.")
 @on_store
-def doctor(call: Call, repair: bool) -> None:
+def doctor(call: Call, repair: bool, all_spaces: bool) -> None:
     """Check the installation and suggest fixes.
 
     Checks the database (path, permissions, size, schema, integrity, checksums of texts), a test write, the
     embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space
     its counts, texts that are not embedded yet, and the cost of models. Of a Citus cluster it shows the
     nodes, the shards, the largest spaces and what is not distributed. Exit code 1 when there is a problem.
+    Of more than 100 spaces it looks into 100, others each time; --all-spaces into every one.
 
     --repair rebuilds vectors and the word index, removes orphaned rows, and restores damaged texts from their
     second copy.
@@ -39,11 +41,13 @@ def doctor(call: Call, repair: bool) -> None:
         holdfast doctor
         holdfast doctor --json
         holdfast doctor --repair
+        holdfast doctor --all-spaces
     """
     from holdfast.app import wiring
     from holdfast.app.checkup import checkup
 
-    seen = checkup(call.db, wiring.open_embedder(), clock=call.time(), mend=repair)
+    named_database.check(call.db, creates=False)
+    seen = checkup(call.db, wiring.open_embedder(), clock=call.time(), mend=repair, every_space=all_spaces)
     if call.json:
         call.tell("", _as_json(seen))
     else:
@@ -123,10 +127,11 @@ def _replica(replica: "ReplicaState | None") -> list[tuple[str, str]]:
 
 
 def _show(seen: "Checkup") -> None:
-    from holdfast.app.machine_checks import as_installed
-
     waiting = sum(one.waiting for one in seen.spaces)
-    facts = [*_facts(seen.health), *_replica(seen.replica), ("inbox", f"{waiting:,} waiting")]
+    facts = [*_facts(seen.health), *_replica(seen.replica)]
+    if len(seen.spaces) < seen.existing:
+        facts.append(("spaces", f"{len(seen.spaces):,} of {seen.existing:,}: all that follows is of these"))
+    facts.append(("inbox", f"{waiting:,} waiting"))
     facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
     facts += [("spent", _spent(seen.models)), *_largest(seen)]
     for name, value in facts:
@@ -138,7 +143,7 @@ def _show(seen: "Checkup") -> None:
     for damage in seen.mended:
         click.echo(f"{click.style('repaired', fg='green')}: {_mended(damage)}")
     for finding in seen.findings:
-        todo = as_installed(say.one_line(finding.command or finding.advice))
+        todo = say.one_line(finding.command or finding.advice)
         colour = "red" if finding.level == "problem" else "yellow"
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
         click.echo(f"  {say.hint(todo)}")
@@ -185,6 +190,7 @@ def _as_json(seen: "Checkup") -> dict[str, Any]:
             for one in seen.findings
         ],
         "spaces": seen.spaces,
+        "existing_spaces": seen.existing,
         "replica": seen.replica,
         "waiting": sum(one.waiting for one in seen.spaces),
         "embedder": seen.embedder,

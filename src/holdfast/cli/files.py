@@ -47,7 +47,7 @@ def init(call: Call, directory: str, layout: str | None) -> None:
         holdfast files init .memory --space notes
         holdfast files init ~/.claude/projects/-home-me-app/memory --space notes --layout shared
     """
-    with call.memories() as memories:
+    with call.memories(creates=True) as memories:
         report = memories.bind_directory(directory, layout=layout)
         state = memories.directory()
     assert state is not None

@@ -33,7 +33,7 @@ def show(call: Call, memory_id: str) -> None:
         holdfast show a1b2c3d4
     """
     with call.memories() as memories:
-        found = memories.show(memory_id)
+        found = memories.show(memories.find_memory(memory_id))
     call.tell(details(found), found)
 
 
@@ -49,7 +49,7 @@ def why(call: Call, memory_id: str) -> None:
         holdfast why a1b2c3d4
     """
     with call.memories() as memories:
-        found = memories.why(memory_id)
+        found = memories.why(memories.find_memory(memory_id))
     call.tell(story(found), found)
 
 
@@ -124,7 +124,7 @@ def _belief(memory: "Memory") -> str:
 def _state(memory: "Memory") -> str:
     waits = f" ({memory.waiting_for})" if memory.waiting_for else ""
     pinned = ", pinned" if memory.pinned else ""
-    return f"{say.state(memory)}{say.one_line(waits)}{pinned}"
+    return f"{say.state(memory.state)}{say.one_line(waits)}{pinned}"
 
 
 def _source(source: "Source") -> str:
@@ -150,7 +150,8 @@ def _entry(entry: "Entry") -> str:
     notes += [f"session {entry.session}"] if entry.session else []
     notes += [entry.note] if entry.note else []
     notes += [entry.judged] if entry.judged else []
-    return f"{say.moment(entry.created_at)}  {entry.action:<12}  {_step(entry):<12}  {', '.join(notes)}"
+    did = say.state(entry.action)
+    return f"{say.moment(entry.created_at)}  {did:<12}  {_step(entry):<12}  {', '.join(notes)}"
 
 
 def _step(entry: "Entry") -> str:

@@ -86,10 +86,8 @@ def of_folder(
 def _taken(call: Call, found: "FileDrafts", session: str, review: bool, dry_run: bool) -> Report:
     from holdfast.agents import import_notes
 
-    with (
-        call.memories("import", session) as memories,
-        call.progress("Importing", total=len(found.drafts)) as bar,
-    ):
+    importing = call.progress("Importing", total=len(found.drafts))
+    with call.memories("import", session, creates=True) as memories, importing as bar:
         began, taken = time.monotonic(), 0
         counts: Counter[str] = Counter()
         refused: list[tuple[int, str]] = []
@@ -148,7 +146,8 @@ def of_place(call: Call, found: "Transcripts", *, dry_run: bool = False, verbose
     tally = Tally()
     waiting = found.unread()
     done, size = 0, sum(each.unread for each in waiting)
-    with call.memories("import") as memories, call.progress("Reading", total=size, in_bytes=True) as bar:
+    reading = call.progress("Reading", total=size, in_bytes=True)
+    with call.memories("import", creates=True) as memories, reading as bar:
         keeps_messages(memories)
         for each in waiting:
 
@@ -207,7 +206,7 @@ def follow(call: Call, found: "Transcripts") -> None:
             tally = Tally()
             try:
                 if waiting := found.unread():
-                    with call.memories("import") as memories:
+                    with call.memories("import", creates=True) as memories:
                         keeps_messages(memories)
                         for transcript in waiting:
                             if stopped.is_set():

@@ -72,7 +72,7 @@ def approve(call: Call, ids: tuple[str, ...]) -> None:
         holdfast inbox approve a1b2c3d4 e5f6g7h8
     """
     with call.memories() as memories:
-        approved = memories.approve(*dict.fromkeys(ids))
+        approved = memories.approve(*dict.fromkeys(map(memories.find_memory, ids)))
     text = "\n".join(f"Approved {say.line(memory)}" for memory in approved)
     call.tell(text, {"approved": approved})
 
@@ -87,7 +87,7 @@ def reject(call: Call, ids: tuple[str, ...]) -> None:
         holdfast inbox reject a1b2c3d4
     """
     with call.memories() as memories:
-        rejected = memories.reject(*dict.fromkeys(ids))
+        rejected = memories.reject(*dict.fromkeys(map(memories.find_memory, ids)))
     text = "\n".join(f"Rejected {say.headline(memory)}; it will not be proposed again" for memory in rejected)
     call.tell(text, {"rejected": rejected})
 

@@ -14,6 +14,7 @@ from holdfast.cli.spaces import overview_table
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from holdfast.cli.service_process import Running
     from holdfast.engine.memories import Memories
 
 #: What Holdfast keeps in its home, apart from the database.
@@ -49,7 +50,7 @@ def status(call: Call) -> None:
         brief = max(filter(None, map(_last_brief, opened)), default=None)
     failures = [each.says for each in machine_checks.hook_findings(call.time()())]
     facts = {
-        "service": f"running at {found.url}" if found else "not running; start it with `holdfast up`",
+        "service": _service(found),
         "agents": ", ".join(clients) or "none connected; connect one with `holdfast connect`",
         "hooks": "; ".join([_given(brief), *(failures or ["no failure in the last 24 hours"])]),
         "memories": f"{sum(each.active for each in spaces):,} in {say.count(len(spaces), 'space')}",
@@ -66,6 +67,12 @@ def status(call: Call) -> None:
     if spaces:
         click.echo()
         overview_table(spaces).show()
+
+
+def _service(found: "Running | None") -> str:
+    if found is None:
+        return "not running; start it with `holdfast up`"
+    return f"running at {found.url}; stop it with `holdfast service stop`"
 
 
 def _last_brief(memories: "Memories") -> "tuple[datetime, str] | None":
@@ -107,21 +114,27 @@ def _sizes(where: str) -> str:
 def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
     """Remove Holdfast from this machine: disconnect all agents, stop and remove the service.
 
-    Memories are kept, unless --delete-data is given. Databases that are not in the data directory are never
-    deleted. Prints the command that removes the program itself.
+    Asks first; without a terminal it needs --yes. Memories are kept, unless --delete-data is given.
+    Databases that are not in the data directory are never deleted. Prints the command that removes the
+    program itself.
 
     \b
         holdfast uninstall --dry-run
         holdfast uninstall
         holdfast uninstall --delete-data
     """
-    from holdfast.app import machine_checks, paths
+    from holdfast.app import installation, paths
     from holdfast.cli import service_process, service_unit
     from holdfast.cli.agents import disconnected_all
 
     data = _data(paths.home()) if delete_data else []
-    if data and not dry_run:
-        confirm(f"All memories in {paths.home()} will be deleted for good", yes=yes)
+    if not dry_run:
+        fate = "all memories are deleted for good" if data else "memories are kept"
+        confirm(
+            f"This disconnects all agents, and stops and removes the service; {fate} in {paths.home()} "
+            "(--dry-run shows every change)",
+            yes=yes,
+        )
     unit = service_unit.unit(service_unit.own_kind(), {})
     told, answer = disconnected_all(dry_run)
     texts = [told]
@@ -133,7 +146,7 @@ def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
         texts += ["Stopped the service"] * bool(stopped or removed)
         texts += [_deleted(path) for path in data]
         texts += [] if data else [f"Memories are kept in {say.one_line(paths.home())}"]
-        texts.append(f"Remove the program with `{machine_checks.removal()}`")
+        texts.append(f"Remove the program with `{installation.removal()}`")
     call.tell("\n".join(texts), {**answer, "deleted": [str(path) for path in data]})
     if answer["failed"]:
         raise click.exceptions.Exit(1)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,7 +46,7 @@ _WORDS_ONLY = "found by keywords only: no embedder, or not embedded yet"
     help="Search the memories as they were at this time, such as 2026-03-01T14:30.",
 )
 @click.option(
-    "--session", help="The session that asks: it gets a receipt, and its own messages are left out."
+    "--session", help="The session that asks: what it gets can be rated, and its own messages are left out."
 )
 @click.option("--no-messages", is_flag=True, help="Search memories only, not messages.")
 @click.option("--explain", is_flag=True, help="Show how each score was computed.")
@@ -85,20 +86,19 @@ def recall(
     found = _found(call, where, session, " ".join(query), messages=not no_messages, **asked)
     call.tell(_hits(found.hits, " ".join(query), explain, wide) if found.hits else "Nothing found", found)
     if not call.json:
-        call.tell("\n".join(_found_how(found)), None)
+        call.tell("\n".join(_found_how(found, " ".join(query))), None)
     if not found.hits:
         raise click.exceptions.Exit(1)
 
 
-def _found_how(found: "Recall") -> list[str]:
+def _found_how(found: "Recall", query: str) -> list[str]:
     notes = []
     if found.below:
         how = "" if found.hits else " (--threshold 0 shows them)"
         notes.append(f"{say.count(found.below, 'weaker match', 'weaker matches')} hidden{how}")
     if found.other_projects:
-        notes.append(
-            f"{say.count(found.other_projects, 'match', 'matches')} in other projects (--all-projects)"
-        )
+        how = "--all-projects" if found.hits else say.command("recall", quote(query), "--all-projects")
+        notes.append(f"{say.count(found.other_projects, 'match', 'matches')} in other projects ({how})")
     if found.matched == "text":
         notes.append(_WORDS_ONLY)
     return [click.style("; ".join(notes), dim=True)] if notes else []
@@ -190,10 +190,10 @@ def memory_parts(memory: "Memory") -> list[Styled]:
 @click.option("--session", help="Only memories from this session.")
 @click.option(
     "--state",
-    type=click.Choice((*STATES, "all")),
+    type=click.Choice((*STATES, "deleted", "all")),
     default="active",
     show_default=True,
-    help="Only this state; forgotten means deleted.",
+    help="Only this state; forgotten is another word for deleted.",
 )
 @click.option("--sort", type=click.Choice(_ORDERS), default="category", show_default=True, help="Sort order.")
 @click.option(
@@ -227,7 +227,9 @@ def list_(
         holdfast list -s jellyfin --sort confidence
         holdfast list --state all --as-of 2026-03-01 --json
     """
-    states = STATES if state == "all" else tuple(known for known in STATES if known == state)
+    states = (
+        STATES if state == "all" else tuple(known for known in STATES if state in (known, say.state(known)))
+    )
     where = Filter(states=states, **filters)
     with call.memories() as memories:
         page = memories.find(where, order=sort, limit=limit, offset=offset, as_of=as_of)
@@ -252,7 +254,7 @@ def _table(page: "Page", *, weighed: bool, stated: bool, wide: bool) -> Table:
     lines = "\n".join(say.line(memory, weighed=weighed) for memory in page.shown)
     table = Table(columns, wide=wide, plain=lines)
     for item in page.shown:
-        state = [[Styled(say.state(item), _COLOURS.get(item.state, ""))]] if stated else []
+        state = [[Styled(say.state(item.state), _COLOURS.get(item.state, ""))]] if stated else []
         trust = [Styled(say.number(item.confidence), "yellow" if item.confidence < _DOUBTFUL else "")]
         dated = f"{item.updated_at:%Y-%m-%d}"
         row: list[Cell] = [

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import call, say
+from holdfast.cli import call, outcome_texts, say
 from holdfast.cli.call import Call, confirm, each, in_space, wrong_usage
 from holdfast.cli.say import echo
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Memory, Origin
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("-t", "--tag", "tags", multiple=True, help="A tag; repeatable.")
 @click.option("--project", help="The project it belongs to. Default: none, so it is global.")
 @click.option("--importance", type=click.IntRange(1, 5), help="From 1 (low) to 5 (high).")
-@click.option("--confidence", type=float, help="Confidence, from 0 to 1.")
+@click.option("--confidence", type=float, callback=call.check_confidence, help="Confidence, from 0 to 1.")
 @click.option("--session", help="The session it comes from.")
 @click.option("--tier", type=int, help="The tier of that session: 1, 2 or 3.")
 @click.option(
@@ -55,11 +55,11 @@ def remember(
 
     if tier is not None and session is None:
         raise wrong_usage("--tier needs --session ID")
-    with call.memories(origin, session) as memories:
+    with call.memories(origin, session, creates=True) as memories:
         if tier is not None:
             memories.open_session(session, tier=tier)
         outcome = memories.remember(content, **fields)
-        text = say.outcome(outcome, weighed=memories.profile.policy.weighs_confidence)
+        text = outcome_texts.outcome(outcome, weighed=memories.profile.policy.weighs_confidence)
     call.tell(text, outcome)
     if settled(outcome) is None:
         raise click.exceptions.Exit(1)
@@ -83,10 +83,12 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
     with call.memories() as memories:
         if memories.profile.policy.removal == "permanent" and not yes:
             for memory_id in ids:
-                echo(say.line(memories.show(memory_id).memory), err=True)
+                echo(say.line(memories.show(memories.find_memory(memory_id)).memory), err=True)
             profile = memories.profile.name
             confirm(f"The profile {profile!r} deletes for good", yes=False)
-        results = each(ids, lambda one: memories.forget(one, expect_version=expect_version))
+        results = each(
+            ids, lambda one: memories.forget(memories.find_memory(one), expect_version=expect_version)
+        )
     texts = []
     for gone in results.done:
         back = f"restore with {say.command('restore', gone.memory.id)}" if gone.restorable else "for good"
@@ -104,7 +106,7 @@ def restore(call: Call, ids: tuple[str, ...]) -> None:
         holdfast restore a1b2c3d4
     """
     with call.memories() as memories:
-        results = each(ids, memories.restore)
+        results = each(ids, lambda one: memories.restore(memories.find_memory(one)))
     texts = [f"Restored {say.line(memory)}" for memory in results.done]
     results.tell(call, texts, {"restored": results.done})
 
@@ -121,7 +123,7 @@ def promote(call: Call, ids: tuple[str, ...]) -> None:
         holdfast promote a1b2c3d4
     """
     with call.memories() as memories:
-        results = each(ids, memories.promote)
+        results = each(ids, lambda one: memories.promote(memories.find_memory(one)))
     texts = [f"Now global: {say.line(result.memory)}" for result in results.done]
     results.tell(call, texts, {"promoted": [result.memory for result in results.done]})
 
@@ -140,8 +142,8 @@ def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
         holdfast erase a1b2c3d4
         holdfast erase a1b2c3d4 e5f6g7h8 --yes
     """
-    ids = tuple(dict.fromkeys(ids))
     with call.memories() as memories:
+        ids = tuple(dict.fromkeys(map(memories.find_memory, ids)))
         planned = memories.erasure(*ids)
         goes = _going(planned)
         confirm(f"This erases {goes} for good", yes=yes)
@@ -187,6 +189,7 @@ def link(call: Call, from_id: str, to_id: str, kind: LinkKind | None, remove: bo
         holdfast link a1b2c3d4 e5f6g7h8 --remove
     """
     with call.memories() as memories:
+        from_id, to_id = memories.find_memory(from_id), memories.find_memory(to_id)
         if remove:
             removed = memories.unlink(from_id, to_id, kind)
             text = f"Removed {say.count(removed, 'link')} from {from_id} to {to_id}"
@@ -208,7 +211,7 @@ def link(call: Call, from_id: str, to_id: str, kind: LinkKind | None, remove: bo
 @click.option("--no-tags", is_flag=True, help="Remove all tags.")
 @click.option("--project", help='New project; "" makes it global.')
 @click.option("--importance", type=click.IntRange(1, 5), help="From 1 (low) to 5 (high).")
-@click.option("--confidence", type=float, help="Confidence, from 0 to 1.")
+@click.option("--confidence", type=float, callback=call.check_confidence, help="Confidence, from 0 to 1.")
 @click.option("--pin/--unpin", "pinned", default=None, help="Pin it: first in briefs, no decay or archiving.")
 @click.option("--private/--shared", default=None, help="Only its writer sees it, or all who share the space.")
 @click.option("--to-version", "version", type=int, metavar="N", help="Go back to version N.")
@@ -248,13 +251,15 @@ def revise(
         raise wrong_usage("--tag and --no-tags can't be combined")
     new_tags = tags if tags or no_tags else None
     with call.memories(origin, session) as memories:
-        result = memories.revise(memory_id, tags=new_tags, **fields)
+        result = memories.revise(memories.find_memory(memory_id), tags=new_tags, **fields)
     if isinstance(result, Waiting):
-        call.tell(say.outcome(result), result)
+        call.tell(outcome_texts.outcome(result), result)
         return
-    text = f"Revised {say.line(result.memory)}\n  {_changes(result.previous, result.memory)}"
-    text += say.redacted(result.memory)
-    call.tell(text, result)
+    if result.memory == result.previous:
+        text = f"Nothing changed: {say.line(result.memory)} is already so"
+    else:
+        text = f"Revised {say.line(result.memory)}\n  {_changes(result.previous, result.memory)}"
+    call.tell(text + outcome_texts.redacted(result.memory), result)
 
 
 @click.command()
@@ -270,7 +275,7 @@ def split(call: Call, memory_id: str, number: int) -> None:
         holdfast split a1b2c3d4 2
     """
     with call.memories() as memories:
-        done = memories.split(memory_id, number)
+        done = memories.split(memories.find_memory(memory_id), number)
     told = [f"Split off {say.line(done.memory)}", f"  Original: {say.line(done.original)}"]
     told.append(f"  {_changes(done.previous, done.original)}")
     call.tell("\n".join(told), done)

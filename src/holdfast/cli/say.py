@@ -1,4 +1,4 @@
-"""How the command line formats memories and outcomes for people, and where its output goes.
+"""How the command line formats memories for people, and where its output goes.
 
 Stored text is never sent raw to the terminal: control characters are written as escapes.
 """
@@ -6,18 +6,16 @@ Stored text is never sent raw to the terminal: control characters are written as
 import os
 import re
 import sys
-from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from holdfast.cli.call import Call
     from holdfast.domain.memory import Memory, Message, Session
-    from holdfast.domain.outcomes import Outcome, Refused
     from holdfast.domain.ranking import MessageHit
 
 # Controls but for newline and tab, and marks that hide or reorder text.
@@ -26,11 +24,10 @@ _STEERING = re.compile(
 )
 MOST_QUOTED = 300  # characters of a message in a list
 _BLANKS = re.compile(r"\s+")
-#: Commands that are about one space, where none is named.
-_IN_A_SPACE = re.compile(
-    r"(`holdfast (?:list|show|why|revise|forget|restore|erase|split|remember|inbox|tend|sessions|undo-session"
-    r"|files)\b(?![^`]*--space)[^`]*)"
-)
+_COMMAND = re.compile(r"`holdfast ([^`]*)`")
+#: Commands that are about no database, and those that are about no space.
+_OF_THE_MACHINE = re.compile(r"(?:completion|open|quiet|service (?:status|stop|uninstall)|tour|uninstall)\b")
+_OF_THE_STORE = re.compile(r"(?:backup|doctor|migrate|space|status|token)\b")
 
 
 def visible(text: str) -> str:
@@ -75,13 +72,37 @@ def command(*words: str) -> str:
 
 
 def hint(text: str, call: "Call | None" = None) -> str:
-    """`text` with its commands as they work here: in the space of this one, and found by the shell."""
+    """`text` with its commands as they work here: with the space and the database that this one was given,
+    and found by the shell.
+    """
+    if "`holdfast " not in text:
+        return text
     context = click.get_current_context(silent=True)
     call = call or (context.obj if context else None)
-    space = call.space if call and call.space != call.usual_space else None
-    if space:
-        text = _IN_A_SPACE.sub(lambda found: f"{found[1]} --space {one_line(space)}", text)
-    return text.replace("`holdfast ", f"`{program()} ") if "`holdfast " in text else text
+    return _COMMAND.sub(lambda found: f"`{program()} {as_given(found[1], call)}`", text)
+
+
+def as_given(words: str, call: "Call | None") -> str:
+    """A command with the --space and --db of this one, where it takes them and has none."""
+    if call is None or "--help" in words or _OF_THE_MACHINE.match(words):
+        return words
+    if call.space and call.space != call.usual_space and " --space" not in words:
+        words += "" if _OF_THE_STORE.match(words) else f" --space {_quoted(call.space)}"
+    return (
+        f"{words} --db {_quoted(_without_password(call.db))}" if call.db and " --db" not in words else words
+    )
+
+
+def _quoted(value: str) -> str:
+    from shlex import quote
+
+    return quote(one_line(value))
+
+
+def _without_password(db: str) -> str:
+    from holdfast.app.paths import public_place
+
+    return public_place(db) if "://" in db.removeprefix("sqlite:///") else db
 
 
 def program() -> str:
@@ -133,105 +154,15 @@ def line(memory: "Memory", *, weighed: bool = True) -> str:
     """The headline with confidence, and with the state unless it is active."""
     notes = [f"confidence {number(memory.confidence)}"] if weighed else []
     if memory.state != "active":
-        notes.append(state(memory))
+        notes.append(state(memory.state))
     if memory.pinned:
         notes.append("pinned")
     return headline(memory) + (click.style(f" ({', '.join(notes)})", dim=True) if notes else "")
 
 
-def state(memory: "Memory") -> str:
-    """The state in the words of the commands: a forgotten memory is a deleted one."""
-    return "deleted" if memory.state == "forgotten" else memory.state
-
-
-def outcome(result: "Outcome", *, weighed: bool = True) -> str:
-    """The outcome of a draft."""
-    from holdfast.domain import outcomes
-
-    stored = outcomes.settled(result)
-    return _outcome(result, weighed) + (redacted(stored) if stored is not None else "")
-
-
-def redacted(memory: "Memory") -> str:
-    """A further line that names what was redacted in a memory; empty when nothing was."""
-    return f"\n  Redacted before storing: {', '.join(memory.redacted)}" if memory.redacted else ""
-
-
-def _outcome(result: "Outcome", weighed: bool) -> str:
-    from holdfast.domain import outcomes
-
-    match result:
-        case outcomes.Added(memory, related):
-            near = [f"  Similar: {line(other, weighed=weighed)}" for other in related]
-            return "\n".join([_done("Added", line(memory, weighed=weighed)), *near])
-        case outcomes.Reinforced(memory, previous, counted):
-            return _reinforced(memory, previous, counted)
-        case outcomes.Merged(memory, previous):
-            return _done("Merged into", f"{line(memory, weighed=weighed)}{_grown(memory, previous)}")
-        case outcomes.Contradicting(memory, weakened):
-            return _contradicting(memory, weakened, weighed)
-        case outcomes.UpdateSuggested(known, relation):
-            how = "duplicate of" if relation == "same" else "contradicts"
-            return "\n".join(
-                [
-                    f"Not stored: {how} {line(known, weighed=weighed)}",
-                    f"  Edit it with {command('revise', known.id, 'TEXT')}",
-                ]
-            )
-        case outcomes.Waiting(memory, reason, known):
-            return _waiting(memory, reason, known)
-        case outcomes.Refused():
-            return f"Not stored: {refused(result)}"
-        case _:
-            assert_never(result)
-
-
-def refused(result: "Refused") -> str:
-    """Why a draft was not stored, and how to restore a deleted memory."""
-    if result.deleted is None:
-        return one_line(result.reason)
-    back = f"{command('restore', result.known_id or '')} or " if result.deleted.restorable else ""
-    return f"{one_line(result.reason)}: use {back}--anyway to store it again"
-
-
-def _done(word: str, rest: str) -> str:
-    return f"{click.style(word, fg='green')} {rest}"
-
-
-def _reinforced(memory: "Memory", previous: "Memory", counted: bool) -> str:
-    if not counted:
-        why = "Already counted for this session; nothing changed"
-        return f"Duplicate of {line(memory)}\n  {why}"
-    step = f"{number(previous.confidence)} -> " if previous.confidence != memory.confidence else ""
-    return _done(
-        "Reinforced" if previous.active else "Reactivated",
-        f"{identifier(memory.id)} ({step}{number(memory.confidence)})",
-    )
-
-
-def _grown(memory: "Memory", previous: "Memory") -> str:
-    grown = []
-    if memory.version != previous.version:
-        grown.append(f"now version {memory.version}")
-    if memory.importance != previous.importance:
-        grown.append(f"importance {previous.importance} -> {memory.importance}")
-    return f"\n  {', '.join(grown)}" if grown else ""
-
-
-def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool) -> str:
-    word = click.style("Added", fg="yellow")
-    lines = [f"{word} {line(memory, weighed=weighed)}"]
-    for old in weakened:
-        now = f" (now {number(old.confidence)})" if weighed else ""
-        lines.append(f"  Contradicts {identifier(old.id)}{now}: {one_line(old.content)}")
-    return "\n".join([*lines, f"  All are kept and linked; see {command('why', memory.id)}"])
-
-
-def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
-    lines = [f"{click.style('Waiting', fg='yellow')} {headline(memory)}", f"  Reason: {one_line(reason)}"]
-    lines += [f"  Existing: {line(other)}" for other in known]
-    lines.append(f"  Approve it with {command('inbox approve', memory.id)}, or use `reject`")
-    return "\n".join(lines)
+def state(name: str) -> str:
+    """A state, or the action that led to it, in the words of the commands: what is forgotten was deleted."""
+    return "deleted" if name == "forgotten" else name
 
 
 # ------------------------------------------------------------------------------------------- where it goes

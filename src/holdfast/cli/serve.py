@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli import say
+from holdfast.cli import named_database, say
 from holdfast.cli.call import Call, in_space, wrong_usage
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ _QUESTION = "why do films stutter"
 def serve(call: Call, host: str, port: int | None, outside: tuple[str, ...], log: str, example: bool) -> None:
     """Run the service: dashboard, REST, hooks, MCP, proxy, background jobs.
 
-    One process serves all agents and spaces of this user. Stop it with Ctrl-C or SIGTERM.
+    One process serves all agents and spaces of this user. Stop it with Ctrl-C or SIGTERM. `holdfast up` runs
+    it in the background instead, and `holdfast service stop` stops that.
 
     \b
         holdfast serve
@@ -57,6 +58,7 @@ def serve(call: Call, host: str, port: int | None, outside: tuple[str, ...], log
         terminal = sys.stdout is not None and sys.stdout.isatty()
         call.tell(*_where(url, login, terminal=terminal))
 
+    named_database.check(call.db, creates=True)
     service_host.serve(
         call.db,
         call.space,
@@ -151,9 +153,7 @@ def open_(call: Call, only_print: bool) -> None:
 
     found = running()
     if found is None:
-        raise Unavailable(
-            "the service is not running: start it with `holdfast serve` or `holdfast service install`"
-        )
+        raise Unavailable("the service is not running", command="start it with `holdfast up`")
     link = f"{found.url}{_login_path(found.url)}"
     if space := call.space or os.environ.get("HOLDFAST_SPACE"):
         shown = f"/?{urlencode({'space': space})}"
@@ -206,4 +206,5 @@ def mcp(call: Call, project: str | None, session: str | None) -> None:
     """
     from holdfast.app import service_host
 
+    named_database.check(call.db, creates=True)
     service_host.serve_mcp(call.db, call.space, project=project, session=session)

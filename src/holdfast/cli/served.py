@@ -33,7 +33,7 @@ class ServedCall(Call):
         return self._space or "default"
 
     @contextmanager
-    def store(self) -> Iterator["Store"]:
+    def store(self, *, creates: bool = False) -> Iterator["Store"]:
         yield self._registry.memories().store
 
     def space_in(self, store: "Store", name: str | None) -> "Memories":

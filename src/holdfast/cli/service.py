@@ -8,6 +8,7 @@ from holdfast.cli import WholeLines, say
 from holdfast.cli.call import Call, in_space, on_store
 
 if TYPE_CHECKING:
+    from holdfast.cli.service_process import Running
     from holdfast.cli.service_unit import Kind
 
 _KIND = click.option(
@@ -108,7 +109,7 @@ def uninstall(call: Call, kind: "Kind | None", dry_run: bool) -> None:
 @service.command()
 @on_store
 def stop(call: Call) -> None:
-    """Stop the running service; an installed unit starts it again at the next login.
+    """Stop the running service; an installed unit starts it again at the next login, `holdfast up` at once.
 
     \b
         holdfast service stop
@@ -136,14 +137,20 @@ def status(call: Call) -> None:
     found = running()
     own = service_unit.unit(service_unit.own_kind(), {})
     there = service_unit.installed(own)
-    lines = [f"Running at {found.url} (process {found.pid})" if found else "Not running"]
+    lines = [_running(found)]
     lines.append(
-        f"Unit: {own.path}" if there else say.hint("No unit installed: run `holdfast service install`")
+        f"Unit: {own.path}" if there else say.hint("No unit: `holdfast service install` starts it at login")
     )
     answer = {"running": found is not None, "url": found.url if found else None}
     call.tell("\n".join(lines), {**answer, "pid": found.pid if found else None, "installed": there})
     if found is None:
         raise click.exceptions.Exit(1)
+
+
+def _running(found: "Running | None") -> str:
+    if found is None:
+        return say.hint("Not running: `holdfast up` starts it")
+    return say.hint(f"Running at {found.url} (process {found.pid}); stop it with `holdfast service stop`")
 
 
 def _indented(text: str) -> list[str]:

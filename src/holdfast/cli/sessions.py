@@ -132,17 +132,24 @@ def undo_session(call: Call, session: str) -> None:
     """Undo everything that a session wrote.
 
     Deletes what it added and reverts what it changed. Memories that others confirmed or revised since are
-    kept and listed. SESSION is an id, a name or the beginning of either, or "last".
+    kept and listed. SESSION is an id, a name or the beginning of either, or "last": the latest session that
+    changed a memory.
 
     \b
         holdfast undo-session last
         holdfast undo-session run-42
     """
     with call.memories() as memories:
-        undone = memories.undo_session(memories.find_session(session))
+        session_id = memories.find_session(session, wrote=True)
+        title = memories.session_titles(session_id).get(session_id)
+        started_at = memories.session(session_id).session.started_at
+        undone = memories.undo_session(session_id)
+    name = f"{session_id}{f' “{title}”' if title and title != session_id else ''}"
+    which = say.one_line(f"session {name}, started {say.moment(started_at)} UTC")
     lines = [f"Deleted {say.headline(memory)}" for memory in undone.removed]
     lines += [f"Reverted {say.line(memory)}" for memory in undone.changed]
     lines += [f"Kept {say.line(memory)}: confirmed or revised by others since" for memory in undone.kept]
     if undone.links:
         lines.append(f"Removed {say.count(undone.links, 'link')}")
-    call.tell("\n".join(lines or ["Nothing to undo: none of this session's changes are left"]), undone)
+    done = undone.removed or undone.changed or undone.links
+    call.tell("\n".join([f"{'Undid' if done else 'Nothing to undo in'} {which}", *lines]), undone)

@@ -58,7 +58,7 @@ def create(call: Call, name: str, profile: str, messages: str | None) -> None:
     from holdfast.engine.spaces import create_space, set_keeps_messages
 
     text = _profile_text(profile) if profile.endswith(".toml") else None
-    with call.store() as store:
+    with call.store(creates=True) as store:
         made = create_space(name, store=store, clock=call.time(), profile=profile, text=text)
         if messages == "off":
             made = set_keeps_messages(name, False, store=store)

@@ -61,7 +61,7 @@ def _token(file: str | None) -> str:
 def _with_service(call: Call, url: str, token: str) -> None:
     from holdfast.client import Client
 
-    with call.memories() as memories, Client(url, token, space=memories.space) as there:
+    with call.memories(creates=True) as memories, Client(url, token, space=memories.space) as there:
         here = memories.import_archive(there.export())
         sent = there.import_archive(memories.export())
         _tell(call, memories.space, [(url, "merged", here), (url, "merged into", sent)], [])
@@ -75,7 +75,7 @@ def _with_folder(call: Call, folder: Path, machine: str) -> None:
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", machine).strip("-") or "machine"
     done: list[tuple[str, str, list[Imported]]] = []
     failed: list[tuple[str, HoldfastError]] = []
-    with call.memories() as memories:
+    with call.memories(creates=True) as memories:
         own = folder / f"{memories.space}.{name}.jsonl.gz"
         before: list[str] = []
         for path in sorted(folder.glob(f"{memories.space}.*.jsonl.gz")):
@@ -113,7 +113,7 @@ def _tell(
         told = f"{what} {place}: {say.memories(counts['added'])} added, {len(counts['updated']):,} updated"
         texts.append(say.one_line(f"{told[:1].upper()}{told[1:]}"))
         if counts["waiting"]:
-            texts.append(f"  To decide: {', '.join(counts['waiting'])} (`holdfast inbox`)")
+            texts.append(f"  To decide: {', '.join(counts['waiting'])} ({say.command('inbox')})")
     texts += [say.one_line(f"Skipped {place}: {error}") for place, error in failed]
     texts.append(
         say.one_line(f"Space {space} is {'not yet in step: sync again later' if failed else 'in step'}")

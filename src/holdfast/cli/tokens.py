@@ -49,7 +49,7 @@ def token() -> None:
     multiple=True,
     required=True,
     type=click.Choice(SCOPES),
-    help="write includes read, admin includes all; repeatable.",
+    help="write includes tools, tools includes read, admin includes all; repeatable.",
 )
 @click.option("--name", help="A label, shown in the list.")
 @click.option("--person", help="Who uses it: what is written with it says so.")
@@ -78,6 +78,7 @@ def create(
 ) -> None:
     """Create a token and show its secret once.
 
+    Scope tools is write without posting messages: those of the role user count as said by a person.
     Limits count what the token adds to each of its spaces; deleting gives nothing back.
 
     \b
@@ -92,7 +93,7 @@ def create(
     if bool(spaces) == all_spaces:
         raise wrong_usage("give either --space NAME or --all-spaces")
     quota = Quota(max_memories=max_memories, max_messages=max_messages, max_bytes=max_bytes)
-    with call.store() as store:
+    with call.store(creates=True) as store:
         made = _administration(call, store).create_token(
             *scopes,
             spaces=spaces or None,

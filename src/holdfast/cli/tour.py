@@ -2,13 +2,18 @@
 
 import shlex
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from holdfast.cli import cli, say
 from holdfast.cli.call import Call
+
+if TYPE_CHECKING:
+    from holdfast.engine.ports import Store
 
 _TIMING: Final = ("-c", "timing", "-s", "jellyfin")
 
@@ -61,15 +66,33 @@ def tour() -> int:
     return 0
 
 
+class _TourCall(Call):
+    """A call on temporary data, of which no printed command needs to speak."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(space="default")
+        self._place = place
+
+    @contextmanager
+    def store(self, *, creates: bool = False) -> Iterator["Store"]:
+        from holdfast.app import wiring
+
+        store = wiring.open_store(self._place, clock=self.time())
+        try:
+            yield store
+        finally:
+            store.close()
+
+
 def _run(arguments: list[str], place: str) -> int:
     try:
-        cli.main(arguments, prog_name="holdfast", obj=Call(db=place, space="default"))
+        cli.main(arguments, prog_name="holdfast", obj=_TourCall(place))
     except SystemExit as done:
         return int(done.code or 0)
 
 
 def _oldest(place: str) -> str:
-    with Call(db=place, space="default").memories() as memories:
+    with _TourCall(place).memories() as memories:
         return memories.find(order="created").memories[0].id
 
 

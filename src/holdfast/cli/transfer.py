@@ -102,6 +102,8 @@ def import_(
     place = Path(path)
     if follow and dry_run:
         raise wrong_usage("--follow and --dry-run can't be combined")
+    if path != "-" and place.exists() and not (place.is_file() or place.is_dir()):  # a line may never end
+        raise Invalid(f"{path!r} is neither a file nor a folder: give a file, or - for standard input")
     if path != "-" and (place.is_dir() or format_name in TRANSCRIPTS or _is_transcript(place, format_name)):
         _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow, verbose=verbose)
         return
@@ -187,7 +189,7 @@ def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry
 
 
 def _take_archive(call: Call, lines_of_it: Iterable[str], dry_run: bool) -> None:
-    with call.memories() as memories:
+    with call.memories(creates=True) as memories:
         parts = memories.import_archive(lines_of_it, dry_run=dry_run)
     added, known = sum(part.added for part in parts), sum(part.known for part in parts)
     different = [one for part in parts for one in part.different]

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from holdfast.agents.importers.transcript import TranscriptPart
     from holdfast.agents.transcripts import Tally, Transcript, Transcripts
     from holdfast.domain.ranking import Hit
+
+    _Waiting = list[tuple[Transcripts, Transcript]]
 
 STEPS: Final = ("transcripts", "service", "connect")
 _MOST_SESSIONS: Final = 500  # that the first question is chosen from, and messages of each
@@ -91,7 +94,7 @@ def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
 
 
 def _memories(guide: Guide) -> None:
-    with guide.call.memories() as memories:
+    with guide.call.memories(creates=True) as memories:
         where, space = memories.store.where(), memories.space
     guide.tell("memories", f"{say.one_line(where)}, space {say.one_line(space)}", place=where, space=space)
 
@@ -105,20 +108,16 @@ def _transcripts(guide: Guide) -> None:
 
     places = [Transcripts(place, form) for form, found in usual_places().items() for place in found]
     waiting = [(found, each) for found in places for each in found.unread()]
+    counted = Tally()
+    if waiting and not guide.yes:
+        waiting = _new(guide, waiting, counted)
     if not waiting:
-        guide.tell(
-            "transcripts", "nothing new from Claude Code, Codex, Gemini CLI or opencode", done=True, found=0
-        )
-        return
+        nothing = "nothing new from Claude Code, Codex, Gemini CLI or opencode"
+        return guide.tell("transcripts", nothing, done=True, found=0)
     if not guide.yes:
-        counted = _counted(guide, waiting)
-        offer = (
-            f"Found {say.count(len(counted.sessions), 'session')} with "
-            f"{say.count(counted.messages, 'message')} from {', '.join(counted.files)}. Import them?"
-        )
-        if not guide.agrees(offer):
-            guide.tell("transcripts", "skipped", done=False, sessions=len(counted.sessions))
-            return
+        amount = f"{say.count(len(counted.sessions), 'session')} with {say.count(counted.kept, 'message')}"
+        if not guide.agrees(f"Found {amount} from {', '.join(counted.files)}. Import them?"):
+            return guide.tell("transcripts", "skipped", done=False, sessions=len(counted.sessions))
     tally = Tally()
     with (
         guide.call.memories("import") as memories,
@@ -130,30 +129,34 @@ def _transcripts(guide: Guide) -> None:
                 guide.heard(reading)
             bar(advance=transcript.unread)
     text = "\n".join(import_files.told(tally))
-    guide.tell("transcripts", text, done=True, **import_files.as_json(tally))
+    return guide.tell("transcripts", text, done=True, **import_files.as_json(tally))
 
 
-def _size(waiting: "list[tuple[Transcripts, Transcript]]") -> int:
+def _size(waiting: "_Waiting") -> int:
     return sum(each.unread for _, each in waiting)
 
 
-def _counted(guide: Guide, waiting: "list[tuple[Transcripts, Transcript]]") -> "Tally":
-    """What would be imported."""
-    from holdfast.agents.transcripts import Tally
+def _new(guide: Guide, waiting: "_Waiting", counted: "Tally") -> "_Waiting":
+    """The transcripts with messages that were not imported yet; adds what is new to `counted`."""
+    from holdfast.agents.transcripts import Tally, take
     from holdfast.errors import Invalid
 
-    counted = Tally()
-    with guide.call.progress("Reading", total=_size(waiting), in_bytes=True) as bar:
+    fresh = []
+    with (
+        guide.call.memories("import") as memories,
+        guide.call.progress("Reading", total=_size(waiting), in_bytes=True) as bar,
+    ):
         for found, transcript in waiting:
             bar(advance=transcript.unread)
-            try:
-                reading = found.read(transcript)
-            except Invalid:
-                continue
-            counted.files[transcript.format] += 1
-            counted.sessions |= {talk.session for talk in reading.conversations if talk.messages}
-            counted.messages += reading.messages
-    return counted
+            part = Tally()
+            with suppress(Invalid):
+                take(found.read(transcript), memories, part, dry_run=True)
+            if part.kept:
+                fresh.append((found, transcript))
+                counted.files[transcript.format] += 1
+                counted.sessions |= part.sessions
+                counted.kept += part.kept
+    return fresh
 
 
 # ---------------------------------------------------------------------------------------------------- service
@@ -266,9 +269,10 @@ def _next_steps(guide: Guide) -> str:
         "status": "service, agents, last hook, cost",
         "undo-session last": "undo everything that the last session wrote",
         "quiet on": "stop capture in this project",
+        "service stop": "stop the service; `up` starts it again",
         "uninstall": "disconnect the agents and stop the service; memories are kept",
     }
-    commands = {f"{say.program()} {name}": what for name, what in steps.items()}
+    commands = {f"{say.program()} {say.as_given(name, guide.call)}": what for name, what in steps.items()}
     width = max(map(len, commands))
     lines = (f"  {click.style(f'{name:<{width}}', fg='cyan')}  {what}" for name, what in commands.items())
     return "\n".join(["", click.style(title, bold=True), *lines])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli import say
+from holdfast.cli import named_database, say
 from holdfast.cli.call import Call, in_space, on_store
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ def migrate(call: Call, citus: bool, shards: int | None) -> None:
 
     if shards is not None and not citus:
         raise click.UsageError("--shards needs --citus")
+    named_database.check(call.db, creates=True)
     distributed = wiring.distribute(call.db, shards) if citus else []
     before, after = wiring.migrate(call.db)
     built = wiring.index_large_spaces(call.db)

@@ -13,19 +13,21 @@ from holdfast.errors import Forbidden, Invalid, no_space
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
 
-Scope = Literal["read", "write", "proxy", "metrics", "admin"]
+Scope = Literal["read", "tools", "write", "proxy", "metrics", "admin"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 #: The scopes that a scope includes.
 _INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
     "read": frozenset({"read"}),
-    "write": frozenset({"read", "write"}),
+    "tools": frozenset({"read", "tools"}),
+    "write": frozenset({"read", "tools", "write"}),
     "proxy": frozenset({"proxy"}),
     "metrics": frozenset({"metrics"}),
     "admin": frozenset(SCOPES),
 }
 _DOES: Final[dict[Scope, str]] = {
     "read": "read memories",
-    "write": "change memories",
+    "tools": "change memories",
+    "write": "post messages",
     "proxy": "use the proxy",
     "metrics": "read the metrics",
     "admin": "administer a space",

@@ -85,9 +85,9 @@ class Damage:
     orphans: int = 0  # rows that belong to something that is gone
 
 
-def findings(health: Health) -> list[HealthFinding]:
-    """All findings, problems first."""
-    found = [*_schema(health), *_file(health), *_role(health), *_cluster(health), *_library(health)]
+def findings(health: Health, *, upgrade: str) -> list[HealthFinding]:
+    """All findings, problems first; `upgrade` is the command that installs a newer release."""
+    found = [*_schema(health, upgrade), *_file(health), *_role(health), *_cluster(health), *_library(health)]
     return sorted(found, key=lambda finding: finding.level != "problem")
 
 
@@ -108,7 +108,7 @@ def unread(space: str, failed: int, error: str | None, put_off: str | None) -> l
     return found
 
 
-def _schema(health: Health) -> list[HealthFinding]:
+def _schema(health: Health, upgrade: str) -> list[HealthFinding]:
     if not health.exists:
         command = "the first `holdfast remember` creates it"
         return [HealthFinding("note", "there is no database yet", "the first memory creates it", command)]
@@ -121,7 +121,7 @@ def _schema(health: Health) -> list[HealthFinding]:
         return [HealthFinding("problem", says, advice, command)]
     if health.revision is not None and health.revision > health.head:
         says = f"the schema is at {health.revision}, newer than this release's {health.head}"
-        return [HealthFinding("problem", says, "upgrade with `pip install -U holdfast-memory`")]
+        return [HealthFinding("problem", says, f"upgrade with `{upgrade}`")]
     if health.revision != health.head:
         at = health.revision or "no tables"
         says = f"the schema is at {at}, this release needs {health.head}"

@@ -3,7 +3,8 @@
 The counterpart of `Memories`, which works inside one space.
 """
 
-from datetime import timedelta
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, TypedDict, Unpack
 
@@ -13,10 +14,11 @@ from holdfast.domain.space import NO_QUOTA, Access, Quota, Space, Token
 from holdfast.engine import spaces, stats, tokens
 from holdfast.engine.doors import DOOR
 from holdfast.engine.ports import Clock, NewId, Store
+from holdfast.engine.security_log import tell
 from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import LIFETIME, IssuedToken
-from holdfast.errors import NotFound
+from holdfast.errors import Forbidden, NotFound
 
 
 class Same(Enum):
@@ -57,6 +59,10 @@ def changed(quota: Quota, limits: SpaceLimits) -> Quota:
         max_messages=limits.get("max_messages", quota.max_messages),
         max_bytes=limits.get("max_bytes", quota.max_bytes),
     )
+
+
+def _limits(max_requests: int | None, quota: Quota) -> dict[str, int | None]:
+    return {"max_requests": max_requests, **asdict(quota)}
 
 
 def _no_token(token_id: str) -> NotFound:
@@ -110,6 +116,7 @@ class Administration:
         Raises: Forbidden, Invalid, Conflict.
         """
         made = spaces.create_space(name, store=self._store, clock=self._clock, profile=profile, text=text)
+        tell(self._grant, f"created space {name}")
         if keeps_messages:
             return made
         return spaces.set_keeps_messages(name, False, store=self._store)
@@ -131,6 +138,7 @@ class Administration:
         after = spaces.change_space(name, store=self._store, quota=quota, **plain)
         if is_on and not was_on:
             self._record_switch(name, "on")
+        tell(self._grant, f"changed the settings of space {name}")
         return after
 
     def _record_switch(self, name: str, state: str) -> None:
@@ -153,6 +161,7 @@ class Administration:
         """
         gone = spaces.overview(self._grant.require_space(name), store=self._store)
         spaces.delete_space(name, store=self._store)
+        tell(self._grant, f"deleted space {name}")
         return gone
 
     @needs("metrics", everywhere=METRICS_EVERYWHERE)
@@ -174,15 +183,15 @@ class Administration:
         *scopes: str,
         spaces: tuple[str, ...] | None = None,
         name: str | None = None,
-        lifetime: timedelta | None = LIFETIME,
+        lifetime: timedelta | Same | None = SAME,
         max_requests: int | None = None,
         quota: Quota = NO_QUOTA,
         person: str | None = None,
     ) -> IssuedToken:
-        """Creates a token for spaces that the grant covers; without a `lifetime` it never expires.
+        """Creates a token for spaces that the grant covers; with None for `lifetime` it never expires.
 
-        A token creates tokens of its own `person` alone: what is private to others stays so.
-
+        It may do no more and works no longer than the token that creates it, whose limits it gets where none
+        are named, and is of the same `person`: what is private to others stays so.
         Raises: Forbidden, Invalid, NotFound.
         """
         if spaces is None:
@@ -191,18 +200,25 @@ class Administration:
         for space in spaces or ():
             self._grant.require_space(space)
         self._grant.require_person(person)
-        return tokens.create_token(
+        named = {key: most for key, most in _limits(max_requests, quota).items() if most is not None}
+        self._check_limits(**named)
+        limits = {**_limits(self._grant.max_requests, self._grant.quota), **named}
+        now = self._clock()
+        made = tokens.create_token(
             store=self._store,
-            clock=self._clock,
+            clock=lambda: now,
             ids=self._ids,
             scopes=scopes,
             spaces=spaces,
             name=name,
-            lifetime=lifetime,
-            max_requests=max_requests,
-            quota=quota,
+            lifetime=self._lifetime(lifetime, LIFETIME, now),
+            max_requests=limits.pop("max_requests"),
+            quota=Quota(**limits),
             person=person,
         )
+        within = ", ".join(spaces) if spaces is not None else "all spaces"
+        tell(self._grant, f"created token {made.token.id}: {', '.join(scopes)} in {within}")
+        return made
 
     @needs("admin")
     def rotate_token(
@@ -210,26 +226,33 @@ class Administration:
     ) -> IssuedToken:
         """Gives a token a new secret, and the lifetime that it had; the old secret works for `grace`.
 
-        Raises: NotFound; Forbidden, for a token of another person; Conflict, for a revoked one.
+        Raises: NotFound; Conflict, for a revoked one; Forbidden, for one of another person, or that may do
+        more than the caller's.
         """
-        known = self._token(token_id)
+        known, now = self._token(token_id), self._clock()
         self._grant.require_person(known.person)
-        given = tokens.lifetime_of(known) if isinstance(lifetime, Same) else lifetime
-        return tokens.rotate_token(known, store=self._store, now=self._clock(), grace=grace, lifetime=given)
+        self._check_limits(**_limits(known.max_requests, known.quota))
+        given = self._lifetime(lifetime, tokens.lifetime_of(known), now)
+        rotated = tokens.rotate_token(known, store=self._store, now=now, grace=grace, lifetime=given)
+        tell(self._grant, f"rotated token {known.id}")
+        return rotated
 
     @needs("admin")
     def change_token(self, token_id: str, **limits: Unpack[TokenLimits]) -> Token:
         """Changes limits of a token; None removes one, what is not named stays.
 
-        Raises: NotFound, Invalid.
+        Raises: NotFound, Invalid; Forbidden, for more than the caller's token may do.
         """
         known = self._token(token_id)
-        return tokens.limited(
+        self._check_limits(**limits)
+        after = tokens.limited(
             known,
             store=self._store,
             max_requests=limits.get("max_requests", known.max_requests),
             quota=changed(known.quota, limits),
         )
+        tell(self._grant, f"changed the limits of token {known.id}")
+        return after
 
     @needs("admin")
     def revoke_token(self, token_id: str) -> Token:
@@ -240,7 +263,33 @@ class Administration:
         ended = self._store.tokens.revoke(self._token(token_id).id, self._clock())
         if ended is None:
             raise _no_token(token_id)
+        tell(self._grant, f"revoked token {ended.id}")
         return ended
+
+    def _check_limits(self, **limits: int | None) -> None:
+        """Raises: Forbidden, for a limit above that of the caller's token."""
+        for name, own in _limits(self._grant.max_requests, self._grant.quota).items():
+            most = limits.get(name, own)
+            if own is not None and (most is None or most > own):
+                found = "none" if most is None else f"{most:,}"
+                raise Forbidden(f"{name} can't be {found}: your own token is limited to {own:,}")
+
+    def _lifetime(
+        self, asked: timedelta | Same | None, usual: timedelta | None, now: datetime
+    ) -> timedelta | None:
+        """How long a token is to work: not longer than the caller's.
+
+        Raises: Forbidden, if more was asked for.
+        """
+        given = usual if isinstance(asked, Same) else asked
+        until = self._grant.until
+        if until is None or (given is not None and now + given <= until):
+            return given
+        if isinstance(asked, Same):
+            return until - now
+        raise Forbidden(
+            f"your own token expires on {until:%Y-%m-%d}: use an earlier day, or leave expires out"
+        )
 
     def _token(self, token_id: str) -> Token:
         found = next((token for token in self.tokens() if token.id == token_id), None)

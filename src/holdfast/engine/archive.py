@@ -84,7 +84,7 @@ def unpacked(data: bytes) -> Iterator[str]:
                     raise Invalid(f"the archive unpacks to more than {_MOST_RATIO} times its size")
                 yield line.decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
-        raise Invalid("the archive is not gzipped text, or is truncated: nothing was imported") from None
+        raise Invalid("the archive is not gzipped text, or is truncated: nothing was changed") from None
 
 
 def is_archive(first_line: str) -> bool:
@@ -118,9 +118,9 @@ def read_all(stream: Iterable[str]) -> Iterator[Archive | TokenArchive]:
             yield part
             reader = None
     if reader is not None:
-        raise Invalid(f"the archive is truncated at line {number}: nothing was imported")
+        raise Invalid(f"the file is truncated at line {number}: nothing was changed")
     if not spaces:
-        raise Invalid("the archive is empty: nothing was imported")
+        raise Invalid("the file is empty: nothing was changed")
 
 
 class _Reader:
@@ -128,11 +128,10 @@ class _Reader:
 
     def __init__(self, entry: dict[str, Any], number: int) -> None:
         if entry.get("holdfast") != "export":
-            raise Invalid(f"line {number} is not a Holdfast archive header")
+            raise Invalid(f"line {number} is no header of a Holdfast archive or backup")
         if entry.get("format") != FORMAT:
             raise Invalid(
-                f"line {number}: archive format {entry.get('format')} is not supported, "
-                f"this release reads {FORMAT}"
+                f"line {number}: format {entry.get('format')} is not supported, this release reads {FORMAT}"
             )
         try:
             self.header = Header(
@@ -146,7 +145,7 @@ class _Reader:
         except KeyError as error:
             raise Invalid(f"line {number}: the header is missing {error}") from None
         except (TypeError, ValueError):
-            raise Invalid(f"line {number}: the header's key is damaged; nothing was imported") from None
+            raise Invalid(f"line {number}: the header's key is damaged; nothing was changed") from None
         self.rows: dict[str, list[dict[str, Any]]] = {}
         self.digest = hashlib.sha256()
 
@@ -154,12 +153,12 @@ class _Reader:
         if "end" in entry:
             counts = {table: len(rows) for table, rows in self.rows.items()}
             if entry.get("counts") != counts or entry.get("sha256") != self.digest.hexdigest():
-                raise Invalid(f"line {number}: the archive was changed or damaged; nothing was imported")
+                raise Invalid(f"line {number}: the file was changed or damaged; nothing was changed")
             return Archive(self.header, self.rows)
         if not isinstance(entry.get("table"), str) or not isinstance(entry.get("row"), dict):
             raise Invalid(f"line {number}: expected a row with its table")
         if reason := wrong(entry["table"], entry["row"]):
-            raise Invalid(f"line {number}: a row of {entry['table']} {reason}; nothing was imported")
+            raise Invalid(f"line {number}: a row of {entry['table']} {reason}; nothing was changed")
         self.digest.update(line.encode())
         self.rows.setdefault(entry["table"], []).append(entry["row"])
         return None

@@ -19,9 +19,9 @@ def parsed(line: str, number: int) -> dict[str, Any]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
-        raise Invalid(f"line {number} is not JSON: the archive is damaged, nothing was imported") from None
+        raise Invalid(f"line {number} is not JSON: the file is damaged, nothing was changed") from None
     if not isinstance(entry, dict):
-        raise Invalid(f"line {number} is not a JSON object: the archive is damaged, nothing was imported")
+        raise Invalid(f"line {number} is not a JSON object: the file is damaged, nothing was changed")
     return entry
 
 

@@ -17,7 +17,7 @@ from holdfast.domain.render import Block, folded, render
 from holdfast.domain.subjects import same_subject
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, project_of, without_receipt
-from holdfast.engine.supersession import mark, superseded_by
+from holdfast.engine.supersession import as_said, mark, superseded_by
 from holdfast.errors import Invalid
 
 
@@ -129,6 +129,7 @@ def _block(
     tools: bool,
 ) -> Block:
     layout = ctx.profile.block.layout
+    memories = as_said(memories, tx)
     paths = _paths(memories, tx, project) if layout == "index" else None
     return render(
         _as_spelt_first(memories, tx, ctx, project),

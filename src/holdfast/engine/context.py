@@ -24,6 +24,7 @@ from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Candidate, Ranking, best, search
 from holdfast.engine.sessions import NewMessage, known_session
 from holdfast.engine.space_context import SpaceContext, project_of, without_receipt
+from holdfast.engine.supersession import as_said
 from holdfast.errors import Invalid
 from holdfast.language.question import asks_what_was_said, refers_back
 
@@ -134,10 +135,11 @@ def rendered(
     hits: Sequence[Hit], ranking: Ranking, tx: Transaction, ctx: SpaceContext, budget: int, limit: int
 ) -> HitBlock:
     """The block of the first `limit` hits that fit; old and superseding memories get a date."""
-    memories = [hit.memory for hit in hits if isinstance(hit, MemoryHit)]
+    memories = as_said([hit.memory for hit in hits if isinstance(hit, MemoryHit)], tx)
     leading = tx.links.superseding([each.id for each in memories]) if memories else []
-    dated = {link.from_id for link in leading}
-    dated |= {each.id for each in memories if ranking.now - each.updated_at > FRESH}
+    aging = {link.from_id for link in leading}
+    aging |= {each.id for each in memories if ranking.now - each.updated_at > FRESH}
+    dated = {each.id: each.updated_at for each in memories if each.id in aging}
     others = {each.id for each in memories if is_anothers(each, ctx.profile, ctx.person)}
     return render_hits(
         hits,

@@ -11,13 +11,15 @@ from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.engine.supersession import mark, mark_past
-from holdfast.errors import Invalid, NotFound
+from holdfast.errors import Conflict, Invalid, NotFound
 
 if TYPE_CHECKING:
     from holdfast.domain.history import Story
 
 MOST = 10_000  # memories in one page
 _FARTHEST = 2**62
+_LEAST_OF_ID = 4  # characters by which a memory is found
+_NAMED = 3  # ids in an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,27 @@ def linked(memory_id: str, *, ctx: SpaceContext) -> list[tuple[Link, Memory]]:
         others = [link.to_id if link.from_id == memory_id else link.from_id for link in links]
         found = {memory.id: memory for memory in mark(tx.memories.many(list(dict.fromkeys(others))), tx)}
         return [(link, found[other]) for link, other in zip(links, others, strict=True) if other in found]
+
+
+def find_memory(words: str, *, ctx: SpaceContext) -> str:
+    """The id that is given, or the one that begins so; as it is given where there is none.
+
+    Raises: Conflict, if several begin so; Invalid, if too little of the one is given.
+    """
+    with ctx.read() as tx:
+        if not words.isprintable() or not words or tx.memories.get(words) is not None:
+            return words
+        found = tx.memories.beginning(words, _NAMED + 1)
+    if not found:
+        return words
+    if len(words) < _LEAST_OF_ID:
+        raise Invalid(f"{words!r} is too short for an id: give its first {_LEAST_OF_ID} characters or more")
+    if len(found) > 1:
+        more = " and more" if len(found) > _NAMED else ""
+        raise Conflict(
+            f"several ids begin with {words!r}: {', '.join(found[:_NAMED])}{more}; give more of one"
+        )
+    return found[0]
 
 
 def show(memory_id: str, *, ctx: SpaceContext) -> Details:

@@ -301,7 +301,7 @@ class Memories:
 
     # ------------------------------------------------------------------------------------- changing memories
 
-    @needs("write")
+    @needs("tools")
     def remember(
         self,
         content: str,
@@ -326,7 +326,7 @@ class Memories:
             draft, ctx=self._synced, key=key, anyway=anyway, unattended=unattended
         )
 
-    @needs("write")
+    @needs("tools")
     def revise(
         self,
         memory_id: str,
@@ -346,24 +346,24 @@ class Memories:
             memory_id, revision, ctx=self._synced, source=self._source(), expect_version=expect_version
         )
 
-    @needs("write")
+    @needs("tools")
     def promote(self, memory_id: str) -> Revised | Waiting:
         """Makes a memory of one project global."""
         return engine.revise.promote(memory_id, ctx=self._synced, source=self._source())
 
-    @needs("write")
+    @needs("tools")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
         """Soft-deletes a memory; it can be restored, unless the profile deletes for good."""
         return engine.forget.forget(
             memory_id, ctx=self._synced, source=self._source(), expect_version=expect_version
         )
 
-    @needs("write")
+    @needs("tools")
     def restore(self, memory_id: str) -> Memory:
         """Restores a deleted memory."""
         return engine.forget.restore(memory_id, ctx=self._synced, source=self._source())
 
-    @needs("write")
+    @needs("tools")
     def split(self, memory_id: str, number: int) -> Split:
         """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
         return engine.split.split(memory_id, number, ctx=self._synced, source=self._source())
@@ -379,22 +379,22 @@ class Memories:
         """Erases memories and all their traces for good."""
         return engine.erase.erase(memory_ids, ctx=self._synced, source=self._source())
 
-    @needs("write")
+    @needs("tools")
     def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
         """Links two memories; false if they are already linked."""
         return engine.link.link(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
-    @needs("write")
+    @needs("tools")
     def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
         """Removes links from one memory to another, of one kind or all kinds."""
         return engine.link.unlink(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
-    @needs("write")
+    @needs("tools")
     def undo(self, *memory_ids: str, since: int) -> list[Memory]:
         """Takes back what this speaker did to memories after the change numbered `since`."""
         return engine.undo.undo(memory_ids, since=since, ctx=self._synced, source=self._source())
 
-    @needs("write")
+    @needs("tools")
     def undo_session(self, session_id: str) -> Undone:
         """Undoes everything that a session wrote."""
         return engine.undo.undo_session(session_id, ctx=self._synced, source=self._source())
@@ -418,7 +418,7 @@ class Memories:
         parts = list(engine.archive.read(stream))
         return [engine.restore.restore_rows(part, ctx=self._synced, dry_run=dry_run) for part in parts]
 
-    @needs("write")
+    @needs("tools")
     def import_drafts(
         self,
         drafts: Iterable[tuple[int, Draft]],
@@ -433,7 +433,7 @@ class Memories:
         batches = self.import_batches(drafts, review=review, dry_run=dry_run)
         return [each for batch in batches for each in batch]
 
-    @needs("write")
+    @needs("tools")
     def import_batches(
         self, drafts: Iterable[tuple[int, Draft]], *, review: bool = False, dry_run: bool = False
     ) -> Iterator[list[ImportResult]]:
@@ -524,7 +524,7 @@ class Memories:
         """The source of a memory, its changes of confidence, and the prompts it was used in."""
         return engine.find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
 
-    @needs("write")
+    @needs("tools")
     def feedback(self, memory_id: str, *, helpful: bool = False, receipt: str | None = None) -> Feedback:
         """Says that a recalled memory did not help, or takes that back; of the latest recall unless `receipt`
         names another, in this session if there is one.
@@ -631,11 +631,18 @@ class Memories:
         return engine.session_names.titles(session_ids, ctx=self._synced)
 
     @reads
-    def find_session(self, words: str) -> str:
-        """The id of the session with this id or title, or which begins so; "last" is the latest one."""
-        return engine.session_names.find_session(words, ctx=self._synced)
+    def find_session(self, words: str, *, wrote: bool = False) -> str:
+        """The id of the session with this id or title, or which begins so; "last" is the latest one, or with
+        `wrote` the latest that changed a memory.
+        """
+        return engine.session_names.find_session(words, ctx=self._synced, wrote=wrote)
 
-    @needs("write")
+    @reads
+    def find_memory(self, words: str) -> str:
+        """The id that is given, or the one that begins so."""
+        return engine.find.find_memory(words, ctx=self._synced)
+
+    @needs("tools")
     def name_session(self, session_id: str, name: str) -> Session:
         """Gives a session a name."""
         return engine.session_names.name_session(session_id, name, ctx=self._synced)
@@ -672,7 +679,7 @@ class Memories:
         """A message between those that were said before and after it."""
         return engine.sessions.around(message_id, ctx=self._synced, reach=reach)
 
-    @needs("write")
+    @needs("tools")
     def open_session(
         self, session_id: str | None = None, *, tier: int | None = None, **fields: Unpack[SessionFields]
     ) -> Session:
@@ -682,7 +689,7 @@ class Memories:
         """
         return engine.sessions.open_session(session_id, ctx=self._synced, tier=tier, **fields)
 
-    @needs("write")
+    @needs("tools")
     def close_session(
         self,
         session_id: str,
@@ -770,22 +777,22 @@ class Memories:
             dialogue, ctx=self._synced, session_id=session_id, answer=answer, quiet=quiet
         )
 
-    @needs("write")
+    @needs("tools")
     def capture(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> list[Captured]:
         """Reads now what waits to be read, of one session or of all, and remembers what is worth keeping."""
         return engine.capture.capture(ctx=self._synced, session_id=session_id, quiet=quiet)
 
-    @needs("write")
+    @needs("tools")
     def capture_due(self, *, quiet: Quiet = never_quiet, time_up: TimeUp = lambda: False) -> Captured | None:
         """Reads the next session whose time has come, until the time is up; none when there is none."""
         return engine.capture.capture_due(ctx=self._synced, quiet=quiet, time_up=time_up)
 
-    @needs("write")
+    @needs("tools")
     def recapture(self, *, quiet: Quiet = never_quiet, dry_run: bool = False) -> Recaptured:
         """Reads all kept messages again, for what a better reader finds; undone as one session."""
         return engine.recapture.recapture(ctx=self._synced, quiet=quiet, dry_run=dry_run)
 
-    @needs("write")
+    @needs("tools")
     def read_due(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> ChunkResult | None:
         """Reads with a model the next piece that our reader has read, of one session or of all.
 
@@ -793,7 +800,7 @@ class Memories:
         """
         return engine.reading.read_due(ctx=self._synced, session_id=session_id, quiet=quiet)
 
-    @needs("write")
+    @needs("tools")
     def read_again(self, *, drop: bool = False) -> int:
         """Lets a model try again what it could not read, or leaves it unread; answers how many."""
         return engine.jobs.again(engine.reading_queue.READING, ctx=self._synced, drop=drop)
@@ -837,7 +844,7 @@ class Memories:
             return found
         return [engine.models_in_use.Trial(embedder.name, "meaning", wiring.try_embedder(embedder)), *found]
 
-    @needs("write")
+    @needs("tools")
     def tend(
         self,
         report: Callable[[EmbeddingProgress], None] | None = None,
@@ -850,7 +857,7 @@ class Memories:
         """
         return engine.tend.tend(ctx=self._synced, report=report, clock_is_right=clock_is_right)
 
-    @needs("write")
+    @needs("tools")
     def upkeep(self) -> Iterator[Tended]:
         """The same without the vectors, in small steps: begin each when nothing more urgent is to be done."""
         return engine.tend.upkeep(ctx=self._synced)
@@ -867,7 +874,7 @@ class Memories:
         """What is junk or may become it, with ids and what to do; `seen` hears how far it is."""
         return engine.audit.audit(ctx=self._synced, seen=seen)
 
-    @needs("write")
+    @needs("tools")
     def embed(self, limit: int, *, time_up: TimeUp = lambda: False) -> int:
         """Gives up to `limit` texts that have none their vectors, until the time is up; answers how many.
 
@@ -885,7 +892,7 @@ class Memories:
         """Model cost of the space: calls, tokens, list prices and limits, of the last days or ever."""
         return engine.meter.spend(ctx=self._synced, by=by, days=days)
 
-    @needs("write")
+    @needs("tools")
     def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
         """Records an event of a service, or in general."""
         return engine.events.record_event(
@@ -906,7 +913,7 @@ class Memories:
         with self._synced.read() as tx:
             return tx.events.by_day(since, service)
 
-    @needs("write")
+    @needs("tools")
     def record_attempt(
         self, action: str, service: str, succeeded: bool, *, content: str | None = None
     ) -> Attempt:
@@ -954,7 +961,7 @@ class Memories:
 
         return verbs.index(ctx=self._in_files)
 
-    @needs("write")
+    @needs("tools")
     def write_file(
         self,
         path: str,
@@ -974,7 +981,7 @@ class Memories:
             project=None if self.profile.holds_everywhere(type) else self._project,
         )  # fmt: skip
 
-    @needs("write")
+    @needs("tools")
     def put_file(self, path: str, text: str, *, new: bool = False, expect: str | None = None) -> FileChange:
         """Makes a file say exactly `text`; `expect` is the sha256 of what the caller last saw in it."""
         from holdfast.files import verbs
@@ -989,14 +996,14 @@ class Memories:
             project=self._project,
         )
 
-    @needs("write")
+    @needs("tools")
     def rename_file(self, old: str, new: str) -> list[tuple[str, str]]:
         """Moves a file, or a folder with all in it; answers what is where now."""
         from holdfast.files import verbs
 
         return verbs.rename(old, new, ctx=self._in_files, source=self._source())
 
-    @needs("write")
+    @needs("tools")
     def delete_file(self, path: str) -> list[str]:
         """Deletes a file, or a folder with all in it; what they said is forgotten softly."""
         from holdfast.files import verbs
@@ -1008,7 +1015,7 @@ class Memories:
         """How the directory that this space is bound to stands; none without one."""
         return wiring.directories(self._ctx.store).state(self._ctx)
 
-    @needs("write")
+    @needs("tools")
     def sync_directory(self, *, accept_empty: bool = False, write_back: bool = False) -> SyncReport:
         """Brings the bound directory and this space to agree."""
         found = wiring.directories(self._ctx.store)

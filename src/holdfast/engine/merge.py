@@ -6,6 +6,7 @@ What the rows are then is decided by `domain.merge`; this module writes what cha
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from holdfast.domain.history import remembered
@@ -133,7 +134,9 @@ class _Changes:
             if removing and (key not in after or (table in _NUMBERED and after[key] != row)):
                 self._tx.dump.drop(table, row)
         for key, row in after.items():
-            if before.get(key) != row:
+            if key not in before:
+                self._tx.dump.insert(table, row)
+            elif before[key] != row:
                 self._tx.dump.put(table, row)
 
     def _remove(self, removed: Sequence[str], erased: Collection[str]) -> None:
@@ -177,9 +180,10 @@ class _Changes:
     def _journal(self) -> None:
         """Changes known entries, and adds those of the other store behind them."""
         before = {row["seq"]: row for row in self._mine["journal"]}
+        seqs = count(self._tx.journal.last() + 1)  # the space's own number follows in `reindex`
         for row in self._after["journal"]:
             if row["seq"] is None:
-                self._tx.dump.insert("journal", {**row, "seq": self._tx.dump.next_seq()})
+                self._tx.dump.insert("journal", {**row, "seq": next(seqs)})
             elif row != before[row["seq"]]:
                 self._tx.dump.put("journal", row)
 

@@ -4,7 +4,7 @@ from holdfast.domain.space import Quota, Stored
 from holdfast.engine.ports import Transaction
 from holdfast.errors import Invalid, QuotaExceeded
 
-_LARGEST = 2**53  # what every reader of JSON can count to
+LARGEST = 2**53  # what every reader of JSON can count to
 _SPACE_COMMAND = "change it with `holdfast space change {} --max-{} N`"
 _TOKEN_COMMAND = "change it with `holdfast token change {} --max-{} N`"
 
@@ -43,6 +43,6 @@ def checked(quota: Quota) -> Quota:
     """Raises: Invalid, for a limit that is none."""
     for what in ("memories", "messages", "bytes"):
         most = getattr(quota, f"max_{what}")
-        if most is not None and not 0 <= most <= _LARGEST:
-            raise Invalid(f"max_{what} must be 0 to {_LARGEST:,}, not {most:,}", field=f"max_{what}")
+        if most is not None and not 0 <= most <= LARGEST:
+            raise Invalid(f"max_{what} must be 0 to {LARGEST:,}, not {most:,}", field=f"max_{what}")
     return quota

@@ -124,7 +124,7 @@ def _check(archive: Archive, tx: Transaction) -> None:
         )
     for row in archive.rows.get("memories", ()):
         if reason := wrong_memory(row, profile_of(tx.space)):
-            raise Invalid(f"a memory of the archive {reason}: nothing was imported")
+            raise Invalid(f"a memory of the file {reason}: nothing was changed")
 
 
 def _insert(archive: Archive, tx: Transaction, forbidden: set[str]) -> int:
@@ -169,7 +169,7 @@ def _erased(text: str, tx: Transaction) -> bool:
 
 
 def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:
-    """Whether a memory of the archive was deleted here, in these or other words."""
+    """Whether a memory of the file was deleted here, in these or other words."""
     draft = _drafted(row)
     return find_tombstone(draft, tx, look_at_deleted(draft, tx, judge, across=False)) is not None
 

@@ -79,8 +79,9 @@ def name_session(session_id: str, name: str, *, ctx: SpaceContext) -> Session:
     return named
 
 
-def find_session(words: str, *, ctx: SpaceContext) -> str:
-    """The id of the session with this id or title, or the beginning of one; "last" is the latest.
+def find_session(words: str, *, ctx: SpaceContext, wrote: bool = False) -> str:
+    """The id of the session with this id or title, or the beginning of one; "last" is the latest, or with
+    `wrote` the latest that changed a memory.
 
     Raises: NotFound, Conflict.
     """
@@ -88,8 +89,12 @@ def find_session(words: str, *, ctx: SpaceContext) -> str:
         if tx.sessions.get(words) is not None:
             return words
         latest = tx.sessions.latest(_LOOKED_AT, where=SessionFilter(upkeep=False))
-    if words == LAST and latest:
-        return latest[0].id
+        if words == LAST:
+            fitting = (each.id for each in latest if not wrote or tx.journal.of_session(each.id))
+            if last := next(fitting, None):
+                return last
+            which = "has changed a memory" if wrote else "is known"
+            raise NotFound(f"no session {which} in space {ctx.space!r} yet")
     called = titles([each.id for each in latest], ctx=ctx)
     wanted = words.casefold()
     names = {each.id: (called.get(each.id, "").casefold(), each.id.casefold()) for each in latest}

@@ -96,6 +96,7 @@ def profile_of(space: Space) -> Profile:
 
 def overview(name: str, *, store: Store) -> Overview:
     """Raises: NotFound."""
+    _existing(name, store)
     with store.read(name) as tx:
         counts = {state: tx.memories.count(Filter(states=(state,))) for state in STATES}
         return Overview(space=tx.space, **counts, sessions=tx.sessions.count(), stored=tx.usage.total())
@@ -114,5 +115,8 @@ def delete_space(name: str, *, store: Store) -> None:
 def _existing(name: str, store: Store) -> Space:
     space = store.space(name)
     if space is None:
-        raise NotFound(f"there is no space {name!r}", command="`holdfast space list` shows them")
+        there = [each.name for each in store.spaces()]
+        raise NotFound(
+            f"there is no space {name!r}", command=f"known spaces: {', '.join(there) or 'none yet'}"
+        )
     return space

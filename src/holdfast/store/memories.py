@@ -103,6 +103,12 @@ class MemoryTable(MemoryFigures):
         """Whether memories of the space wait: asked at every write, and mostly none does."""
         return self._is_any(memories, memories.c.state == "waiting")
 
+    def beginning(self, words: str, limit: int) -> list[str]:
+        """Ids that begin so."""
+        begins = func.substr(memories.c.id, 1, len(words)) == words
+        query = select(memories.c.id).where(memories.c.space == self._space, begins)
+        return list(self._connection.execute(query.order_by(memories.c.id).limit(limit)).scalars())
+
     def matching(self, where: Filter, limit: int) -> list[str]:
         """Ids of memories that `where` admits, in no order."""
         query = select(memories.c.id).where(*self._mine).limit(limit)

@@ -32,9 +32,11 @@ def revision(connection: Connection) -> str | None:
 def refuse_unknown(found: str | None, where: str) -> None:
     """Raises NewerSchema when `found` comes from a later release than this one, DamagedValue from none."""
     if found is not None and found > HEAD:
+        from holdfast.app.installation import install_command
+
         raise NewerSchema(
             f"{where} was written by a newer Holdfast (schema {found}, this release knows {HEAD}): "
-            "upgrade with `pip install -U holdfast-memory`; nothing was changed"
+            f"upgrade with `{install_command()}`; nothing was changed"
         )
     if found is not None and not found.isdecimal():
         raise DamagedValue

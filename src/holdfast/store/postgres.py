@@ -53,10 +53,10 @@ def beyond_row_security(connection: Connection) -> bool:
     return bool(connection.execute(asked).scalar())
 
 
-def let_walls_use_words(connection: Connection) -> None:
-    """Behind row-level security the words' index is used if their match is known to leak nothing.
+def let_row_security_use_full_text(connection: Connection) -> None:
+    """Declares the text match leakproof: else row-level security keeps PostgreSQL from using its index.
 
-    Only a superuser may say so; for other owners the guide has the statement.
+    Only a superuser may do it; for other owners the guide has the statement.
     """
     if not connection.execute(text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).scalar():
         return
@@ -107,8 +107,8 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
         engine = create_engine(
             url,
             pool_pre_ping=True,
-            pool_size=8,
-            max_overflow=8,
+            pool_size=16,  # kept once opened: to open one costs more than a call
+            max_overflow=0,
             connect_args={
                 "connect_timeout": patience,
                 "tcp_user_timeout": patience * 1_000,  # ms
@@ -116,7 +116,11 @@ def open_engine(url: URL, *, patience: int = 10) -> Engine:
             },
         )
     except ModuleNotFoundError:
-        raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast-memory[postgres]'") from None
+        from holdfast.app.installation import install_command
+
+        raise Unavailable(f"PostgreSQL needs its driver: run `{install_command('postgres')}`") from None
+    # Many rows in one statement: each statement is planned anew, and on a cluster sent to a node of its own.
+    engine.dialect.use_insertmanyvalues_wo_returning = True
     event.listen(engine, "handle_error", _leave_lost_nodes)
     return engine
 

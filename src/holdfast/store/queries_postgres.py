@@ -180,7 +180,7 @@ class PostgresQueries:
         self.connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": ours})
         with citus.migrating(self.connection):
             yield
-        postgres.let_walls_use_words(self.connection)
+        postgres.let_row_security_use_full_text(self.connection)
 
     def words(self, index: Indexed[Owner], totals: Totals) -> PostgresFullText[Owner]:
         """The full-text index."""

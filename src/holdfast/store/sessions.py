@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, false, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, Connection, and_, false, func, insert, or_, select, text, true
 
 from holdfast.domain.memory import Message, Session
 from holdfast.domain.query import EVERY_SESSION, UPKEEP, Filter, SessionFilter, TimeCursor
@@ -101,10 +101,10 @@ class SessionTable(SpaceRows):
         return list(self._connection.execute(query).scalars())
 
     def tallies(self, session_ids: Collection[str]) -> dict[str, tuple[int, int]]:
-        """How many messages each session has, and how many memories came from it."""
+        """How many messages each session has, and how many memories came from it and are not deleted."""
         counted = []
-        for table in (messages, memories):
-            mine = (table.c.space == self._space, self._one_of(table.c.session_id, session_ids))
+        for table, there in ((messages, true()), (memories, memories.c.state != "forgotten")):
+            mine = (table.c.space == self._space, self._one_of(table.c.session_id, session_ids), there)
             query = select(table.c.session_id, func.count()).where(*mine).group_by(table.c.session_id)
             counted.append({row[0]: int(row[1]) for row in self._connection.execute(query)})
         return {one: (counted[0].get(one, 0), counted[1].get(one, 0)) for one in session_ids}

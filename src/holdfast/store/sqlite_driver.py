@@ -25,7 +25,9 @@ elif os.environ.get(KEY_FILE) or os.environ.get(KEY_COMMAND):
     try:
         from sqlcipher3 import dbapi2 as sqlite3
     except ModuleNotFoundError:
-        says = "an encrypted database needs SQLCipher: pip install 'holdfast-memory[encryption]'"
+        from holdfast.app.installation import install_command
+
+        says = f"an encrypted database needs SQLCipher: run `{install_command('encryption')}`"
         raise Unavailable(says) from None
 else:
     import sqlite3

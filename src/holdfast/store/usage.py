@@ -1,5 +1,7 @@
 """How much a space holds and who read it: sums that every write keeps, and the access log."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, Text, select, text, type_coerce
@@ -51,6 +53,23 @@ class UsageTable(SpaceRows):
         query = select(usage.c.memories, usage.c.messages, usage.c.bytes)
         row = self._connection.execute(query.where(*self._row(_ALL))).first()
         return Stored(memories=row[0], messages=row[1], bytes=row[2]) if row else Stored()
+
+    def by_token(self) -> dict[str, Stored]:
+        """What each token has added."""
+        query = select(usage).where(usage.c.space == self._space, usage.c.token != _ALL)
+        rows = self._connection.execute(query.order_by(usage.c.token))
+        return {
+            row.token: Stored(memories=row.memories, messages=row.messages, bytes=row.bytes) for row in rows
+        }
+
+    def raise_to(self, added: Mapping[str, Stored]) -> None:
+        """Each token has added at least this: what a backup says, where it says more."""
+        known = self.by_token()
+        for token, stored in added.items():
+            so_far = known.get(token, Stored())
+            self._added(
+                token, {name: max(n - getattr(so_far, name), 0) for name, n in asdict(stored).items()}
+            )
 
     def is_counted(self) -> bool:
         return self._is_any(usage, usage.c.token == _ALL)

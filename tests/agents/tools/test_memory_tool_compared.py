@@ -25,6 +25,7 @@ from tests.requirements_ledger import requirement
 Command = dict[str, Any]
 
 _FOLDER = re.compile(r"^[\d.]+[BKMG](\t/memories(?:/[^\n]*/)?)$", re.MULTILINE)
+_TOO_DEEP = "it is nested too deeply: give at most 2 folders"
 _NAMES = ("a.md", "b.txt", "notes.json", "läuft.md", "no extension", "x.y.z")
 _FOLDERS = ("", "work/", "work/deep/", "b.txt/")
 _PATHS = st.builds(
@@ -73,8 +74,10 @@ class Both:
 
     def run(self, command: Command) -> None:
         """Both carry it out, and say the same; where theirs breaks down, ours says no."""
-        theirs = _told(self.theirs, command)
         ours = _told(self.ours, command)
+        if ours is not None and ours.endswith(_TOO_DEEP):
+            return  # a disk takes deeper folders
+        theirs = _told(self.theirs, command)
         for folder in sorted(self.root.rglob("*"), reverse=True):
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()  # ours has no empty folders

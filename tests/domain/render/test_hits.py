@@ -47,7 +47,9 @@ def test_memories_are_notes_and_messages_are_quotes() -> None:
 def test_at_most_so_many_are_shown_and_memories_that_may_have_aged_with_their_date() -> None:
     hits: list[Hit] = [note(number, f"Fact {number}") for number in (1, 2, 3)]
 
-    block = render_hits(hits, wanted=(), budget=500, most=2, dated={"id000002"})
+    block = render_hits(
+        hits, wanted=(), budget=500, most=2, dated={"id000002": datetime(2026, 3, 1, tzinfo=UTC)}
+    )
 
     assert block.included == tuple(hits[:2])
     assert block.text.splitlines()[4:] == [

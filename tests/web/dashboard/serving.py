@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import httpx2
 from starlette.testclient import TestClient
@@ -40,12 +41,20 @@ class Board:
 
     def browser(self, secret: str | None = OWN) -> TestClient:
         """A browser; signed in by pasting this token, if any."""
-        client = TestClient(self.app, base_url=URL, raise_server_exceptions=True, follow_redirects=False)
+        client = TestClient(
+            self._decoded_once, base_url=URL, raise_server_exceptions=True, follow_redirects=False
+        )
         if secret is not None:
             answer = client.post("/login", data={"token": secret}, headers=SAME_ORIGIN)
             assert answer.status_code == 200, answer.text
             assert cookie_name("127.0.0.1:7437") in client.cookies
         return client
+
+    async def _decoded_once(self, scope: Any, receive: Any, send: Any) -> None:
+        """The application as a server calls it: the test client decodes a path twice."""
+        if "raw_path" in scope:
+            scope["path"] = unquote(scope["raw_path"].decode())
+        await self.app(scope, receive, send)
 
     def token(self, *scopes: str, spaces: tuple[str, ...] | None = None) -> str:
         with self._administration() as office:

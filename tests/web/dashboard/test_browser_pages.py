@@ -192,6 +192,24 @@ def test_the_palette_finds_memories_sessions_and_what_to_do(watched: Watched, ex
     expect(page.get_by_role("heading", level=1)).to_have_text("Undo the changes of this session?")
 
 
+def test_the_palette_opens_a_form_of_the_same_page_and_signs_out(watched: Watched) -> None:
+    page = watched.go("/settings?space=ops")
+    words = page.get_by_role("searchbox", name="Go to")
+
+    page.keyboard.press("Control+k")
+    with page.expect_request_finished(lambda request: "q=create" in request.url):
+        words.fill("create a token")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    page.keyboard.press("Control+k")
+    with page.expect_request_finished(lambda request: "q=sign" in request.url):
+        words.fill("sign out")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url("**/login")
+
+
 def test_a_file_is_imported_and_a_space_created_in_the_browser(watched: Watched, example: Example) -> None:
     page = watched.go("/import?space=ops")
     rows = "".join(f"Machine {number} starts at minute {number},timing\n" for number in range(30))

@@ -71,7 +71,7 @@ def test_settings_check_test_make_and_revoke(watched: Watched) -> None:
     expect(page.locator("#checkup")).to_contain_text("holdfast.db")
     page.get_by_role("button", name="Test").click()
     expect(page.locator("#trials")).to_contain_text("No model is configured")
-    page.get_by_text("Create a token").click()
+    page.locator("summary", has_text="Create a token").click()
     page.get_by_label("Name").fill("For a script")
     page.get_by_role("button", name="Create token").click()
     expect(page.locator(".made code")).to_contain_text("hf_")

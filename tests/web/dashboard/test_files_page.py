@@ -35,7 +35,7 @@ def test_the_files_their_index_and_how_to_bind_a_directory_are_shown(filed: Boar
     assert "Tea · What to serve" in row
     [index] = page.all("pre")
     assert index.text == filed.memories("desk").file_index()
-    assert "holdfast files init ~/memory --space desk" in [one.text for one in page.all("code")]
+    assert "holdfast files init ~/memory --space desk" in [one.whole_text for one in page.all("code")]
     assert shown(filed, "/files?space=desk&q=coffee").all("li", class_="feed-row") == []
 
 

@@ -49,15 +49,22 @@ def test_there_are_as_many_hostile_texts_as_promised() -> None:
 )
 @pytest.mark.on_postgres(HOSTILE)
 def test_no_hostile_text_makes_an_element_or_an_attribute(board: Board, texts: list[str]) -> None:
-    peace = haunted(board, "peace", lambda number: f"{PLAIN} {number}")
+    peaceful = {
+        False: haunted(board, "peace", lambda number: f"{PLAIN} {number}"),
+        True: haunted(board, "lines", lambda number: f"\n{PLAIN} {number}"),  # has a paragraph in addition
+    }
     spaces = [
         haunted(board, f"haunted-{start}", texts[start : start + IN_ONE_SPACE].__getitem__)
         for start in range(0, len(texts), IN_ONE_SPACE)
     ]
     browser = board.browser()
-    ours = {name: shape(browser.get(address(peace)).text) for name, address in PAGES.items()}
+    shapes = {
+        lines: {name: shape(browser.get(address(peace)).text) for name, address in PAGES.items()}
+        for lines, peace in peaceful.items()
+    }
 
     for known in spaces:
+        ours = shapes["\n" in board.memories(known.space).show(known.memory).memory.content]
         for name, address in PAGES.items():
             answer = browser.get(address(known))
             assert answer.status_code == 200, (name, answer.text[:500])

@@ -86,7 +86,7 @@ def test_a_card_tells_origin_reason_source_and_the_difference_to_what_is_known(b
     assert "a web page said so" in text
     assert "Reading about batteries" in text
     assert "A page: it holds for 30 minutes" in text
-    assert "from tool" in " ".join(parts(card, "p"))
+    assert "from a tool" in " ".join(parts(card, "p"))
     assert board.memories().recall("how long does the ups hold").memories[0].memory.id == known
 
 

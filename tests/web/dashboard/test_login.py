@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -79,6 +80,23 @@ def test_a_pasted_token_opens_what_it_is_for_until_it_is_revoked(board: Board) -
     assert after.headers["location"].startswith("/login")
 
 
+@requirement("trust.security-log")
+def test_every_sign_in_and_every_failed_one_is_logged(board: Board, caplog: pytest.LogCaptureFixture) -> None:
+    path, secret = link(board), board.token("read", spaces=("helper",))
+    [token] = board.registry.administration(EVERYTHING).tokens()
+    caplog.set_level(logging.INFO, "holdfast.security")
+
+    board.browser(None).get(path)
+    board.browser(secret)
+    board.browser(None).get(path)
+
+    assert [entry.getMessage() for entry in caplog.records] == [
+        "this machine's user (dashboard) signed in a browser by a link",
+        f"token {token.id} (dashboard) signed in a browser",
+        "a browser failed to sign in",
+    ]
+
+
 def test_a_token_that_opens_nothing_is_told_so(board: Board) -> None:
     answer = board.browser(None).post("/login", data={"token": "hf_" + "x" * 43}, headers=SAME_ORIGIN)
 
@@ -94,7 +112,7 @@ def test_the_cookie_counts_for_pages_and_nowhere_else(board: Board) -> None:
     for path in ("/api/memory/?space=ops", "/mcp", "/hooks/session-start", "/login/link"):
         answers = [browser.get(path), browser.post(path, json={}, headers=SAME_ORIGIN)]
 
-        assert {answer.status_code for answer in answers} <= {401, 403, 405}, path
+        assert {answer.status_code for answer in answers} <= {401, 403, 404, 405}, path
 
 
 FOREIGN: list[dict[str, str]] = [

@@ -55,7 +55,7 @@ def test_a_row_tells_service_category_text_confidence_state_update_and_session(b
     assert cells["Memory"] == "Takes 60s to start after a restart"
     assert cells["State"] == "Confidence 0.7 active"
     assert cells["Updated"] == "just now"
-    assert cells["Session"] == "run-42"
+    assert cells["Source"] == "run-42"
     assert "general" in general.whole_text
     [bar] = [one for one in page.all("rect", class_="bar-part", width="70") if one][:1]
     assert bar.attributes["width"] == "70"

@@ -96,6 +96,19 @@ def test_erasing_says_what_goes_and_wants_to_be_meant(board: Board, told: str) -
     assert "There is no memory" in gone.text
 
 
+def test_a_memory_recalled_outside_of_sessions_says_why_it_cannot_be_rated(board: Board) -> None:
+    made = settled(board.memories().remember("Takes 60s to start", category="timing", subject="jellyfin"))
+    assert made is not None
+    board.memories().recall("how long does jellyfin take to start")
+
+    page = Page(board.browser().get(f"/memories/{made.id}?space=ops").text)
+
+    uses = page.by_id("card-uses").whole_text
+    assert "Recalled 1 time, but never in a session" in uses
+    assert "can be marked as not helpful" in uses
+    assert "Not helpful" not in [button.text for button in page.all("button")]
+
+
 def test_a_deleted_memory_can_be_restored_from_its_page(board: Board) -> None:
     memories = board.memories("helper")
     made = settled(memories.remember("Likes oat milk", category="preference"))

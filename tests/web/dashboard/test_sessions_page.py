@@ -9,7 +9,7 @@ from holdfast.engine.memories import Memories
 from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
-from tests.web.dashboard.serving import Board, posted
+from tests.web.dashboard.serving import SAME_ORIGIN, Board, posted
 
 RUN = "run-42"
 ADDRESS = f"/sessions/{RUN}?space=ops"
@@ -205,7 +205,7 @@ def test_a_long_message_is_shown_in_part_and_in_full_on_demand(board: Board) -> 
 
 
 def test_any_id_leads_to_its_session(board: Board) -> None:
-    for name in ("a/b", "x y?z#1", "ünï&code", "..", "rows"):
+    for name in ("a/b", "x y?z#1", "ünï&code", "..", "rows", "%3Cb>", "a%2Fb"):
         board.memories().open_session(name, name=f"Called {name}")
         assert told(board, f"/sessions/{quote(name, safe='')}?space=ops").all("h1")[0].whole_text
     links = [one.attributes["href"] for one in told(board, "/sessions?space=ops").all("a")]
@@ -356,3 +356,15 @@ def test_a_recalled_line_is_marked_as_not_helpful_and_that_is_taken_back(board: 
     assert "not helpful Take back" in uses
     assert notice.all("button")[0].whole_text == "Undo"
     assert "not helpful" not in told(board).by_id("steps").whole_text
+
+
+def test_a_form_that_is_a_page_of_its_own_leads_on_to_what_it_was_about(board: Board) -> None:
+    board.memories().speaking_as("assistant", session=RUN).remember(
+        "Takes 60s", category="timing", subject="plex"
+    )
+    browser = board.browser()
+    own_page = {**SAME_ORIGIN, "HX-Request": "true", "HX-Current-URL": f"http://127.0.0.1:7437{UNDO}"}
+
+    answer = browser.post(UNDO, headers=own_page)
+
+    assert answer.headers["HX-Redirect"].startswith(f"/sessions/{RUN}")

@@ -55,7 +55,7 @@ def test_a_token_is_shown_once_works_and_ends_at_once(board: Board) -> None:
             script=False,
         ).text
     )
-    [secret] = [one.text for one in made.all("code") if one.text.startswith("hf_")]
+    [secret] = [one.whole_text for one in made.all("code") if one.whole_text.startswith("hf_")]
     assert board.browser(secret).get("/memories?space=ops").status_code == 200
     again = Page(browser.get(SETTINGS).text)
     assert "Backup job" in card(again, "tokens")
@@ -87,8 +87,25 @@ def test_a_token_shows_when_it_expires_and_its_limits_and_is_rotated(board: Boar
     assert browser.get("/settings/rotated?space=ops").headers["location"] == SETTINGS
 
 
+@requirement("trust.tokens.bounded")
+def test_the_form_makes_a_token_that_ends_with_the_one_that_signed_in(board: Board) -> None:
+    own = {"scope": ["admin"], "reach": "all", "expires": "30d", "max_requests": "600"}
+    keeper = board.browser(secret_on(posted(board.browser(), "/settings/tokens", own, script=False).text))
+    options = Page(keeper.get(SETTINGS).text).all("option")
+    [usual] = [one for one in options if "selected" in one.attributes and "year" in one.text]
+    fields = {"name": "Job", "scope": ["read"], "reach": "", "expires": usual.attributes["value"]}
+
+    made = posted(keeper, "/settings/tokens?space=ops", fields, script=False)
+    longer = posted(keeper, "/settings/tokens?space=ops", {**fields, "expires": "never"}, script=False)
+
+    assert "in a year, or with your own token" in usual.text
+    assert made.status_code == 200
+    assert longer.status_code == 403
+    assert "600 requests a minute" in card(Page(keeper.get(SETTINGS).text), "tokens")
+
+
 def secret_on(text: str) -> str:
-    [secret] = [one.text for one in Page(text).all("code") if one.text.startswith("hf_")]
+    [secret] = [one.whole_text for one in Page(text).all("code") if one.whole_text.startswith("hf_")]
     return secret
 
 
@@ -123,7 +140,7 @@ def test_doctors_findings_are_told_with_what_to_do(board: Board, dialect: str) -
 
     page = shown(board, "/settings/checkup?space=ops")
 
-    commands = [one.text for one in page.all("code")]
+    commands = [one.whole_text for one in page.all("code")]
     if dialect == "sqlite":
         assert "Other users can read the database file" in page.by_id("checkup").whole_text
         assert f"chmod 600 {file}" in commands

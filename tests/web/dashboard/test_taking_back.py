@@ -130,5 +130,5 @@ def test_the_deleted_of_a_space_that_keeps_none_say_why_there_are_none(board: Bo
 def test_what_went_wrong_reads_as_a_sentence_without_advice_for_the_command_line(board: Board) -> None:
     page = Page(board.browser().get("/memories/nothere1?space=ops").text)
 
-    assert page.by_id("said").whole_text.startswith("There is no memory")
+    assert "There is no memory" in page.by_id("main").whole_text
     assert [one.whole_text for one in page.all("code")] == []

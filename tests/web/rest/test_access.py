@@ -300,7 +300,7 @@ def test_mcp_works_in_the_tokens_space_with_the_tokens_rights(served: Served) ->
     served.make("ours")
     served.make("theirs")
     remembered(served.caller(served.token("write", spaces=("theirs",))), "Zanzibar is theirs alone")
-    writer, reader = (served.token(scope, spaces=("ours",)) for scope in ("write", "read"))
+    writer, reader = (served.token(scope, spaces=("ours",)) for scope in ("tools", "read"))
 
     async def told(secret: str, tool: str, arguments: dict[str, Any], query: str = "") -> str:
         transport = httpx2.ASGITransport(app=served.app)
@@ -327,7 +327,7 @@ def test_mcp_works_in_the_tokens_space_with_the_tokens_rights(served: Served) ->
 
     assert "Deploys" in listed
     assert "Zanzibar" not in listed + foreign
-    assert "scope 'write'" in refused
+    assert "scope 'tools'" in refused
     assert "there is no space 'theirs'" in foreign
     assert "Zanzibar" in own
     assert added

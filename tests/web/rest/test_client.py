@@ -288,7 +288,7 @@ def test_a_client_knows_its_space_from_its_token_and_what_it_may_not_do(served: 
     stranger = Client(URL, "hf_" + "x" * 43, http=served.caller(None))
 
     assert reader.space == "ours"
-    with pytest.raises(Forbidden, match="scope 'write'"):
+    with pytest.raises(Forbidden, match="scope 'tools'"):
         reader.remember("Deploys run on Fridays")
     with pytest.raises(Forbidden, match="token"):
         stranger.find()

@@ -25,7 +25,7 @@ from tests.web.rest.conftest import OWN, Served
 from tests.web.rest.routes import BESIDE, EXAMPLES, Example, Names
 
 MARK = "Zanzibar-9137"  # stands in everything that a stranger may not see
-GRANTS = {name: Grant.of(name) for name in ("read", "write", "admin", "proxy")}
+GRANTS = {name: Grant.of(name) for name in ("read", "tools", "write", "admin", "proxy")}
 EVERY = sorted(EXAMPLES)
 _DOCUMENT: dict[str, Any] = {}
 
@@ -158,7 +158,7 @@ def test_every_route_is_in_the_matrix_and_declares_its_scope(world: World) -> No
     assert known == set(EXAMPLES)
     assert {route.path_format or route.path for route in routes} >= BESIDE
     assert set(world.scopes()) == known
-    assert set(world.scopes().values()) <= {"read", "write", "admin"}
+    assert set(world.scopes().values()) <= {"read", "tools", "write", "admin"}
 
 
 @requirement("trust.spaces", "trust.local")

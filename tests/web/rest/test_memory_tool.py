@@ -44,7 +44,7 @@ def test_who_may_only_read_may_only_view(served: Served) -> None:
         {"command": "delete", "path": "/memories/a.md"},
         {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"},
     ):
-        assert "write" in _told(client, 403, **command)["detail"]
+        assert "tools" in _told(client, 403, **command)["detail"]
 
 
 def test_a_body_that_is_no_command_is_refused_by_field(served: Served) -> None:

@@ -98,6 +98,31 @@ def test_a_token_over_its_rate_is_told_when_to_come_back_and_others_are_not(
     assert caller.get("/api/spaces").status_code == 200
 
 
+@requirement("trust.tokens.bounded")
+def test_an_admin_token_makes_no_token_that_may_do_more_or_works_longer(served: Served) -> None:
+    limits = {"expires": "30d", "max_requests": 60, "max_memories": 5}
+    own = served.caller().post("/api/tokens", json={"scopes": ["admin"], **limits}).json()
+    free = served.caller().post("/api/tokens", json={"scopes": ["read"], "expires": "never"}).json()
+    caller = served.caller(own["token"])
+
+    usual = caller.post("/api/tokens", json={"scopes": ["admin"]}).json()
+    refused = [
+        caller.post("/api/tokens", json={"scopes": ["read"], "expires": "31d"}),
+        caller.post("/api/tokens", json={"scopes": ["read"], "max_memories": 6}),
+        caller.patch(f"/api/tokens/{own['id']}", json={"max_requests": None}),
+        caller.post(f"/api/tokens/{own['id']}/rotate", json={"expires": "never"}),
+        caller.post(f"/api/tokens/{free['id']}/rotate", json={}),
+    ]
+
+    assert usual["expires_at"] == own["expires_at"]
+    assert (usual["max_requests"], usual["max_memories"], usual["max_bytes"]) == (60, 5, None)
+    assert [answer.status_code for answer in refused] == [403] * 5
+    assert "your own token expires on" in refused[0].json()["detail"]
+    assert refused[1].json()["detail"] == "max_memories can't be 6: your own token is limited to 5"
+    assert served.caller(free["token"]).get("/api/spaces").status_code == 200
+    assert caller.post(f"/api/tokens/{own['id']}/rotate", json={}).json()["expires_at"] == own["expires_at"]
+
+
 def test_requests_come_back_one_by_one() -> None:
     now = [0.0]
     rates = RequestRates(lambda: now[0])

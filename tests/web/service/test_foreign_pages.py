@@ -141,7 +141,7 @@ def ask_all(served: Served, asked: list[tuple[Request, dict[str, str]]]) -> list
 
 
 def headers(host: str, origin: str | None, kind: str) -> dict[str, str]:
-    """As a browser sends them, with the token that no foreign page has: each wall must stand alone."""
+    """As a browser sends them, with the token that no foreign page has: each check must hold alone."""
     given = {"Host": host, "Content-Type": kind, "Authorization": f"Bearer {OWN}"}
     return given if origin is None else {**given, "Origin": origin}
 

@@ -112,6 +112,30 @@ def test_an_exception_is_told_by_its_kind_and_place_not_by_its_message(
         assert told in said
 
 
+@requirement("trust.security-log")
+def test_who_manages_tokens_and_spaces_is_logged_even_where_requests_are_not(
+    served: Served, log: io.StringIO
+) -> None:
+    served.make("helper")
+    admin = served.caller(served.token("admin", spaces=("helper",)))
+    by = admin.get("/api/tokens").json()["tokens"][0]["id"]
+    set_up("off", log)
+
+    asked = {"scopes": ["read"], "spaces": ["helper"], "name": CANARY}
+    made = admin.post("/api/tokens", json=asked).json()
+    admin.post(f"/api/tokens/{made['id']}/rotate", json={})
+    admin.delete(f"/api/tokens/{made['id']}")
+    admin.delete("/api/spaces/helper")
+
+    told = [line.partition("holdfast.security: ")[2] for line in log.getvalue().splitlines()]
+    assert told == [
+        f"token {by} (rest) created token {made['id']}: read in helper",
+        f"token {by} (rest) rotated token {made['id']}",
+        f"token {by} (rest) revoked token {made['id']}",
+        f"token {by} (rest) deleted space helper",
+    ]
+
+
 def test_a_surprise_in_a_route_is_logged_without_what_was_asked(
     served: Served, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -197,7 +197,7 @@ def space_for_chat(call: Call, directory: str | None) -> Iterator["Memories"]:
     """
     from holdfast.engine.spaces import create_space
 
-    with call.store() as store:
+    with call.store(creates=True) as store:
         wanted = call.space or os.environ.get("HOLDFAST_SPACE")
         name = wanted or (_space_of(directory, store) if directory else call.usual_space)
         if wanted is None and directory and store.space(name) is None:

@@ -43,6 +43,7 @@ def telegram(call: Call, users: tuple[str, ...], token_file: str | None, api: st
         holdfast telegram --allow 123456789 --token-file ~/.config/holdfast/telegram
     """
     from holdfast.app.space_registry import SpaceRegistry
+    from holdfast.cli import named_database
     from holdfast.cli.telegram import bot
 
     allowed = frozenset(_number(each) for given in users for each in given.replace(",", " ").split())
@@ -54,6 +55,7 @@ def telegram(call: Call, users: tuple[str, ...], token_file: str | None, api: st
         answers = {"bot": name, "allowed": sorted(allowed)}
         call.tell(f"Running as {name}; allowed users: {', '.join(map(str, sorted(allowed)))}", answers)
 
+    named_database.check(call.db, creates=True)
     registry = SpaceRegistry(call.db, call.space, door="telegram")
     try:
         registry.memories()  # what is wrong with the database is said now, not in the first answer

@@ -14,6 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from holdfast.app.installation import install_command
 from holdfast.cli.telegram import replies
 from holdfast.cli.telegram.access import Pressed, Typed, admitted, stranger
 from holdfast.engine.memories import Memories
@@ -52,7 +53,7 @@ def serve(
         import telegram  # noqa: F401
     except ImportError:
         raise Unavailable(
-            "python-telegram-bot is not installed: run `pip install 'holdfast-memory[telegram]'`"
+            f"python-telegram-bot is not installed: run `{install_command('telegram')}`"
         ) from None
     # What the library is to give for a span of time; without it, it complains about itself.
     os.environ.setdefault("PTB_TIMEDELTA", "true")

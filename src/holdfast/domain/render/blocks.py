@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from heapq import nsmallest
 from struct import pack
+from types import MappingProxyType
 
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
@@ -21,6 +22,7 @@ from holdfast.domain.render.layouts import LAYOUTS, BlockEntry, Layout, Request,
 from holdfast.domain.subjects import one_spelling
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_DATES: Mapping[str, datetime] = MappingProxyType({})
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1  # bits of a number
 
 
@@ -213,13 +215,13 @@ def render_hits(
     wanted: Collection[str],
     budget: int,
     most: int,
-    dated: Collection[str] = (),
+    dated: Mapping[str, datetime] = _NO_DATES,
     others: Collection[str] = (),
     estimate: Estimate = estimate_tokens,
 ) -> HitBlock:
     """The first `most` hits that fit into `budget` tokens, headings included.
 
-    Of a long text the part with most of the stems in `wanted` is shown; the memories in `dated` with their
+    Of a long text the part with most of the stems in `wanted` is shown; the memories in `dated` with that
     date, those of `others` with who wrote them. Empty if nothing fits.
     """
     around = [(hit, *_around(hit, dated, others)) for hit in hits]
@@ -244,7 +246,7 @@ def _text(hit: Hit) -> str:
     return hit.memory.content if isinstance(hit, MemoryHit) else hit.message.content or ""
 
 
-def _around(hit: Hit, dated: Collection[str], others: Collection[str]) -> tuple[str, str]:
+def _around(hit: Hit, dated: Mapping[str, datetime], others: Collection[str]) -> tuple[str, str]:
     """The text before and after the content."""
     if isinstance(hit, MessageHit):
         who = escape.label(hit.message.speaker or hit.message.role)
@@ -255,5 +257,5 @@ def _around(hit: Hit, dated: Collection[str], others: Collection[str]) -> tuple[
     origin = "" if memory.source.trusted else f" (from {memory.source.origin})"
     whose = escape.label(memory.source.person or "")
     origin = f" ({whose}'s){origin}" if memory.id in others else origin
-    day = f", {memory.updated_at:%Y-%m-%d}" if memory.id in dated else ""
+    day = f", {dated[memory.id]:%Y-%m-%d}" if memory.id in dated else ""
     return f"- [id:{escape.label(memory.id)}] [{escape.label(memory.category)}{day}] {about}", origin

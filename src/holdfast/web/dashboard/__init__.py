@@ -5,7 +5,10 @@ from typing import Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
+from holdfast.errors import NotFound
 from holdfast.web.dashboard import (
     events,
     files,
@@ -58,9 +61,25 @@ def said(visit: ReadVisit) -> Response:
     return part(visit, "said.html", notice=visit.board.notices.take(visit.teller))
 
 
+class _ForBrowsers(PageRoute):
+    """A route that only signed-in browsers match: what programs call is answered as if it were not there."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return super().matches(scope) if "browser" in scope.get("state", {}) else (Match.NONE, {})
+
+
+_no_page = APIRouter(route_class=_ForBrowsers, include_in_schema=False)
+
+
+@_no_page.get("/{address:path}")
+def no_page(visit: ReadVisit, address: str) -> Response:
+    """What a wrong address shows."""
+    raise NotFound(f"there is no page at /{address:.200}")
+
+
 def _all_routes() -> APIRouter:
     whole = APIRouter()
-    for one in _PARTS:
+    for one in (*_PARTS, _no_page):
         whole.include_router(one)
     return whole
 

@@ -17,9 +17,10 @@ from datetime import timedelta
 from math import ceil
 from typing import Any, Final
 
-from holdfast.domain.access import Grant
+from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.domain.space import Browser
 from holdfast.engine.ports import BrowserRows, Clock
+from holdfast.engine.security_log import tell
 from holdfast.errors import Unavailable
 
 OPEN: Final = frozenset({"login", "static"})
@@ -64,12 +65,19 @@ class Browsers:
         with self._lock:
             unsaved = self._unsaved.pop(name, None)
         there = unsaved.until > now if unsaved else self._rows().use_link(name, self._own, now)
-        return self._new(self._own, link=False) if there else None
+        if not there:
+            return None
+        tell(EVERYTHING, "signed in a browser by a link")
+        return self._new(self._own, link=False)
 
     def by_token(self, token: str) -> str | None:
         """The secret of a new browser for a token; None for a token without permissions."""
         token_hash = hashed(token)
-        return self._new(token_hash, link=False) if self._held(token_hash) is not None else None
+        grant = self._held(token_hash)
+        if grant is None:
+            return None
+        tell(grant, "signed in a browser")
+        return self._new(token_hash, link=False)
 
     def admit(self, secret: str) -> Grant | None:
         """The grant of a browser; None if it is not signed in."""

@@ -1,6 +1,7 @@
 """/import: a file from this browser into the space, in the background, with its progress."""
 
 import logging
+import os
 import shutil
 import tempfile
 import threading
@@ -98,7 +99,8 @@ def _stored(given: UploadFile, run: ImportRun) -> Path:
     """A folder of its own with the file, which is gone with the request otherwise."""
     folder = Path(tempfile.mkdtemp(prefix="holdfast-import-"))
     try:
-        with (folder / run.name).open("wb") as file:
+        private = os.open(folder / run.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(private, "wb") as file:
             shutil.copyfileobj(given.file, file)
     except (OSError, ValueError) as error:
         shutil.rmtree(folder, ignore_errors=True)

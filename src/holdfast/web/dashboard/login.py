@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from holdfast.engine import security_log
 from holdfast.errors import Forbidden, TokenExpired
 from holdfast.web.dashboard.browsers import BROWSER_SECONDS, LOGIN, Browsers, cookie_name
 from holdfast.web.dashboard.page_context import Board
@@ -28,12 +29,13 @@ def login(
     board = _board(request)
     if not code:
         return _asking(request, next)
-    return _slowed(request, next) or _answer(
-        request,
-        board.browsers.by_link(code),
-        next,
-        "This link was already used or is older than 15 minutes.",
-    )
+    if slowed := _slowed(request, next):
+        return slowed
+    secret = board.browsers.by_link(code)
+    if secret is None and _is_signed_in(request):  # the link was opened here before
+        return RedirectResponse(local(next), 303)
+    wrong = "This link was already used or is older than 15 minutes. Get a new one as described below."
+    return _answer(request, secret, next, wrong)
 
 
 @router.post(LOGIN)
@@ -92,9 +94,15 @@ def _answer(request: Request, secret: str | None, going: str, wrong: str) -> Res
     attempts = _board(request).attempts
     if secret is None:
         attempts.failed(_address(request))
+        security_log.log.info("a browser failed to sign in")
         return _asking(request, going, wrong, 403)
     attempts.succeeded(_address(request))
     return _let_in(request, secret, going)
+
+
+def _is_signed_in(request: Request) -> bool:
+    cookie = request.cookies.get(cookie_name(request.headers.get("host", "")), "")
+    return _board(request).browsers.admit(cookie) is not None
 
 
 def _address(request: Request) -> str:

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.errors import HoldfastError
 from holdfast.web.dashboard.browsers import BROWSER_SECONDS, space_cookie
-from holdfast.web.dashboard.page_context import Board, Notice, Offer, Tone
+from holdfast.web.dashboard.page_context import Board, Offer, Tone
 from holdfast.web.dashboard.visit import Visit
 from holdfast.wire.http_errors import misfits, of_error, problem
 
@@ -108,6 +108,8 @@ def done(
     if not visit.partial:
         return RedirectResponse(local(back), 303)
     given = shown if shown is not None else Response(status_code=204)
+    if not leave and urlsplit(visit.here).path == visit.request.url.path:  # the form is a page of its own
+        leave = back
     if leave:  # what the page was about is gone
         given.headers["HX-Redirect"] = local(leave)
     else:
@@ -149,9 +151,8 @@ def wrong(request: Request, status: int, detail: str) -> Response:
         if "x-seen" not in request.headers:  # a refreshed list does not repeat its error
             visit.say(detail, "wrong")
         return Response(status_code=status, headers={"HX-Trigger": "said"})
-    notice = Notice(detail, "wrong")
     title = str(problem(status, detail)["title"])
-    body = board.render("wrong.html", {"visit": visit, "title": title, "notice": notice})
+    body = board.render("wrong.html", {"visit": visit, "status": status, "title": title, "detail": detail})
     return HTMLResponse(body, status)
 
 

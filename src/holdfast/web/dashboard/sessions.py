@@ -151,7 +151,7 @@ def message(visit: ReadVisit, message_id: SessionId) -> Response:
 @router.get("/undo-session")
 def ask_to_undo(visit: WriteVisit, session_id: AskedSession = LAST) -> Response:
     """Asks for confirmation, with what would be undone and what would stay."""
-    session_id = visit.memories.find_session(LAST) if session_id == LAST else session_id
+    session_id = visit.memories.find_session(LAST, wrote=True) if session_id == LAST else session_id
     planned = visit.memories.undo_session_preview(session_id)
     run = visit.memories.session_story(session_id, limit=1).session
     return dialog(visit, "session_undo.html", session=run, planned=planned, most=MAX_NAMED)

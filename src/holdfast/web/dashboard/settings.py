@@ -10,7 +10,8 @@ from holdfast.domain.access import SCOPES
 from holdfast.domain.profile import Policy, Profile
 from holdfast.domain.space import Quota, Token
 from holdfast.domain.spend import dollars
-from holdfast.engine.tokens import LIFETIME, IssuedToken, duration, lifetime
+from holdfast.engine.administration import SAME
+from holdfast.engine.tokens import IssuedToken, duration, lifetime
 from holdfast.errors import NotFound
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
 from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit
@@ -51,7 +52,7 @@ _LAYOUTS = {
     "index": "an index of files",
 }
 _REMOVAL = {
-    "soft": "soft-deletes: can be restored; the same text is not stored again",
+    "soft": "soft delete: can be restored; the same text is not stored again",
     "permanent": "deletes for good; the same text is not stored again",
 }
 
@@ -78,7 +79,7 @@ def create_token(visit: AdminVisit, sent: Sent) -> Response:
         spaces=None if everywhere else (visit.space,),
         name=sent.text("name").strip() or None,
         person=sent.text("person").strip() or None,
-        lifetime=lifetime(sent.text("expires")) if sent.given("expires") else LIFETIME,
+        lifetime=lifetime(sent.text("expires")) if sent.given("expires") else SAME,
         max_requests=sent.whole("max_requests"),
         quota=Quota(
             max_memories=sent.whole("max_memories"),

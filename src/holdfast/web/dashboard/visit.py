@@ -59,7 +59,7 @@ class Visit:
 
     @property
     def may_write(self) -> bool:
-        return self.grant.allows("write")
+        return self.grant.allows("tools")
 
     @property
     def may_decide(self) -> bool:
@@ -93,10 +93,12 @@ class Visit:
         if self.may_write:
             told = [("Add a memory", "/memories/new"), ("Undo the last session", "/undo-session"), *told]
         if self.may_decide:
-            told.append(("Import a file", "/import"))
+            told += [("Import a file", "/import"), ("Create a token", "/settings#new-token")]
+            told.append(("Test the models", "/settings#models"))
         if self.may_decide and self.grant.spaces is None:
             told += [("Create a space", "/spaces/new"), ("Check the health", "/settings/checkup")]
-        return [(says, self.address(path)) for says, path in told]
+        split = [(says, goal.partition("#")) for says, goal in told]
+        return [(says, f"{self.address(path)}{mark}{part}") for says, (path, mark, part) in split]
 
     def address(self, path: str, /, **choices: object) -> str:
         """A path with query parameters in this space; empty values are left out, lists are repeated."""
@@ -170,7 +172,7 @@ class OpenSpace:
 
 
 ReadVisit = Annotated[Visit, Depends(OpenSpace("read"))]
-WriteVisit = Annotated[Visit, Depends(OpenSpace("write"))]
+WriteVisit = Annotated[Visit, Depends(OpenSpace("tools"))]
 AdminVisit = Annotated[Visit, Depends(OpenSpace("admin"))]
 
 

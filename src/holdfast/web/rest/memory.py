@@ -25,7 +25,7 @@ from holdfast.web.rest.routing import (
     SpaceAdmin,
     SpaceRead,
     SpaceSpeaker,
-    SpaceWrite,
+    SpaceTools,
     page,
     speaking,
 )
@@ -110,7 +110,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
 
 
 @router.post("/", status_code=201, response_model=responses.Created, responses=_CREATED)
-def create(memories: SpaceWrite, draft: request_bodies.NewMemory, key: Key = None) -> JsonResponse:
+def create(memories: SpaceTools, draft: request_bodies.NewMemory, key: Key = None) -> JsonResponse:
     """Stores a memory: 201 if it is new, 200 if it reinforced or replaced a known one, 202 if it is waiting
     for review, 409 if it duplicates or contradicts a known one, which should be updated instead."""
     speaker = speaking(memories, origin=draft.origin, session=draft.session, project=draft.focus)
@@ -184,7 +184,7 @@ def show(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
 @router.put("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
 @router.patch("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
 def change(
-    memories: SpaceWrite, memory_id: MemoryId, changed: request_bodies.Change, match: Match = None
+    memories: SpaceTools, memory_id: MemoryId, changed: request_bodies.Change, match: Match = None
 ) -> JsonResponse:
     """Creates a new version and returns the old and new text. 202 if the change is waiting for review."""
     speaker = speaking(memories, origin=changed.origin, session=changed.session)

@@ -24,7 +24,7 @@ from holdfast.web.rest.routing import (
     Limit,
     SpaceAdmin,
     SpaceRead,
-    SpaceWrite,
+    SpaceTools,
     page,
     speaking,
 )
@@ -98,7 +98,7 @@ def events(
 
 
 @router.post("/events", status_code=201, response_model=Event)
-def record_event(memories: SpaceWrite, seen: request_bodies.NewEvent) -> JsonResponse:
+def record_event(memories: SpaceTools, seen: request_bodies.NewEvent) -> JsonResponse:
     speaker = speaking(memories, session=seen.session)
     event = speaker.record_event(seen.level, seen.content, service=seen.service)
     return JsonResponse(event, status_code=201)
@@ -110,7 +110,7 @@ def cooldowns(memories: SpaceRead, service: Name = None) -> JsonResponse:
 
 
 @router.post("/cooldowns", status_code=201, response_model=Attempt)
-def record_attempt(memories: SpaceWrite, made: request_bodies.NewAttempt) -> JsonResponse:
+def record_attempt(memories: SpaceTools, made: request_bodies.NewAttempt) -> JsonResponse:
     speaker = speaking(memories, session=made.session)
     attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
     return JsonResponse(attempt, status_code=201)

@@ -12,7 +12,7 @@ from holdfast.engine.recall import Recall
 from holdfast.engine.sessions import NewMessage
 from holdfast.engine.tend import Preview, Tended
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.routing import BoundedRoute, JsonResponse, SpaceAdmin, SpaceRead, SpaceWrite, speaking
+from holdfast.web.rest.routing import BoundedRoute, JsonResponse, SpaceAdmin, SpaceRead, SpaceTools, speaking
 
 router = APIRouter(tags=["recall"], route_class=BoundedRoute)
 
@@ -82,7 +82,7 @@ def reject(memories: SpaceAdmin, chosen: request_bodies.Ids) -> JsonResponse:
 
 
 @router.post("/tend", response_model=Tended, tags=["upkeep"])
-def tend(memories: SpaceWrite, clock_is_right: bool = False) -> JsonResponse:
+def tend(memories: SpaceTools, clock_is_right: bool = False) -> JsonResponse:
     """Runs upkeep: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
 
     After a pause of more than 180 days nothing decays unless `clock_is_right`; `clock_doubt` reports this.

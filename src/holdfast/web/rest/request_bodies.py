@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from holdfast.domain.access import Scope
+from holdfast.domain.access import SCOPES, Scope
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.domain.memory import LinkKind, Origin, State
 from holdfast.domain.query import Filter
@@ -240,12 +240,12 @@ class Rotation(Body):
 
 
 class NewToken(TokenChange):
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=len(SCOPES))]
     spaces: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = Field(
         None, description="null: all spaces, including future ones"
     )
     name: Name | None = None
-    expires: Span = Field("365d", description="When it stops working: 24h, 90d, 8w, never.")
+    expires: Span | None = Field(None, description="24h, 90d, 8w, never. Default: 365d, or with your token.")
     person: Name | None = Field(
         None,
         description="Who uses it: what is written with it says so. A token creates those of its own person.",

@@ -75,8 +75,9 @@ class RequireAdmin(Checked):
 
 
 SpaceRead = Annotated[Memories, Depends(RequireSpace("read"))]
+SpaceTools = Annotated[Memories, Depends(RequireSpace("tools"))]
+SpaceSpeaker = Annotated[Memories, Depends(RequireSpeaker("tools"))]
 SpaceWrite = Annotated[Memories, Depends(RequireSpace("write"))]
-SpaceSpeaker = Annotated[Memories, Depends(RequireSpeaker("write"))]
 SpaceAdmin = Annotated[Memories, Depends(RequireSpace("admin"))]
 AdminRead = Annotated[Administration, Depends(RequireAdmin("read"))]
 AdminWrite = Annotated[Administration, Depends(RequireAdmin("admin"))]

@@ -18,6 +18,7 @@ from holdfast.web.rest.routing import (
     JsonResponse,
     Limit,
     SpaceRead,
+    SpaceTools,
     SpaceWrite,
     page,
     speaking,
@@ -36,7 +37,7 @@ def list_(memories: SpaceRead, limit: Limit = 100, cursor: Cursor = None) -> Jso
 
 
 @router.post("/sessions", status_code=201, response_model=Session)
-def open_(memories: SpaceWrite, new: request_bodies.NewSession) -> JsonResponse:
+def open_(memories: SpaceTools, new: request_bodies.NewSession) -> JsonResponse:
     """Opens a session, or continues a known one."""
     session = memories.open_session(new.id, **new.model_dump(exclude={"id"}))
     return JsonResponse(session, status_code=201)
@@ -51,7 +52,7 @@ def show(memories: SpaceRead, session_id: SessionId) -> JsonResponse:
 
 @router.post("/sessions/{session_id}/close", response_model=Session)
 def close(
-    memories: SpaceWrite, session_id: SessionId, end: request_bodies.SessionEnd | None = None
+    memories: SpaceTools, session_id: SessionId, end: request_bodies.SessionEnd | None = None
 ) -> JsonResponse:
     """Closes a session, optionally with exit code and usage."""
     told = end.model_dump() if end is not None else {}
@@ -115,7 +116,7 @@ def delta(
 
 
 @router.post("/sessions/{session_id}/undo", response_model=Undone)
-def undo(memories: SpaceWrite, session_id: SessionId) -> JsonResponse:
+def undo(memories: SpaceTools, session_id: SessionId) -> JsonResponse:
     """Undoes everything that the session wrote."""
     return JsonResponse(memories.undo_session(session_id))
 

@@ -68,13 +68,13 @@ def tokens(administration: AdminWrite) -> JsonResponse:
 
 @router.post("/tokens", status_code=201, response_model=responses.Secret, tags=["tokens"])
 def create_token(administration: AdminWrite, new: request_bodies.NewToken) -> JsonResponse:
-    """Creates a token. Its secret is shown only once."""
+    """Creates a token, which may do no more than yours. Its secret is shown only once."""
     spaces = tuple(new.spaces) if new.spaces is not None else None
     made = administration.create_token(
         *new.scopes,
         spaces=spaces,
         name=new.name,
-        lifetime=lifetime(new.expires),
+        lifetime=SAME if new.expires is None else lifetime(new.expires),
         person=new.person,
         max_requests=new.max_requests,
         quota=Quota(max_memories=new.max_memories, max_messages=new.max_messages, max_bytes=new.max_bytes),

@@ -6,7 +6,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
@@ -120,12 +120,15 @@ EMBEDDED_AT_A_TIME = 256
 
 Open = Callable[[str], Memories]
 Names = Callable[[], Sequence[str]]
+Writes = Callable[[], Mapping[str, float]]  # when this process last wrote to which space
 Quiet = Callable[[str | None, str], str | None]  # a project and a session: why nothing is captured there
 #: Works for the space of that name until the time is up; true if there may be more to do.
 Work = Callable[[str, TimeUp], bool]
 
 
-def upkeep(names: Names, memories: Open, *, now: Callable[[], float] = time.monotonic) -> Chore:
+def upkeep(
+    names: Names, memories: Open, writes: Writes = dict, *, now: Callable[[], float] = time.monotonic
+) -> Chore:
     """Tends every space once in a while, but for the vectors."""
     tended: dict[str, float] = {}
     under_way: dict[str, Iterator[object]] = {}
@@ -141,30 +144,78 @@ def upkeep(names: Names, memories: Open, *, now: Callable[[], float] = time.mono
                 return True
         return False
 
-    return _in_turn(names, work)
+    return _in_turn(SpaceRounds(names, writes), work)
 
 
-def vectors(names: Names, memories: Open) -> Chore:
+def vectors(names: Names, memories: Open, writes: Writes = dict) -> Chore:
     """Embeds new texts, a batch of each space at a time."""
-    return _in_turn(
-        names, lambda name, time_up: memories(name).embed(EMBEDDED_AT_A_TIME, time_up=time_up) > 0
-    )
+
+    def work(name: str, time_up: TimeUp) -> bool:
+        return memories(name).embed(EMBEDDED_AT_A_TIME, time_up=time_up) > 0
+
+    return _in_turn(SpaceRounds(names, writes), work)
 
 
-def capture(names: Names, memories: Open, quiet: Quiet) -> Chore:
+def capture(names: Names, memories: Open, quiet: Quiet, writes: Writes = dict) -> Chore:
     """Captures from a session of each space with new messages; `quiet` says where capture is off."""
-    return _in_turn(
-        names,
-        lambda name, time_up: memories(name).capture_due(quiet=quiet, time_up=time_up) is not None,
-    )
+
+    def work(name: str, time_up: TimeUp) -> bool:
+        return memories(name).capture_due(quiet=quiet, time_up=time_up) is not None
+
+    return _in_turn(SpaceRounds(names, writes), work)
 
 
-def reading(names: Names, memories: Open, quiet: Quiet) -> Chore:
+def reading(names: Names, memories: Open, quiet: Quiet, writes: Writes = dict) -> Chore:
     """Runs the language model on chunks that the built-in model already read, one per space at a time."""
-    return _in_turn(names, lambda name, _: memories(name).read_due(quiet=quiet) is not None)
+    rounds = SpaceRounds(names, writes)
+    return _in_turn(rounds, lambda name, _: memories(name).read_due(quiet=quiet) is not None)
 
 
-def _in_turn(names: Names, work: Work) -> Chore:
+MANY = 100  # spaces; of more, a round does not ask all
+OTHERS = 10  # spaces that a round asks then without a sign of work
+CAPTURED_BY = 150.0  # seconds after its last message a session that goes on is captured, and some more
+
+
+class SpaceRounds:
+    """Which spaces a task asks in a round: all, but of many only those that may have work and some others.
+
+    To ask costs a call's worth of processor time even where there is nothing to do. After a write of this
+    process a space is asked until it has no more work, and once more when its sessions are due. What other
+    processes left undone is found by asking the others in turn.
+    """
+
+    def __init__(self, names: Names, writes: Writes, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._names = names
+        self._writes = writes
+        self.now = now
+        self._asked: dict[str, float] = {}  # when, of those that had no more work
+        self._last = ""  # of the others
+
+    def spaces(self) -> list[str]:
+        """Those of the next round; of the first one all, since none was asked yet."""
+        every = sorted(self._names())
+        if len(every) <= MANY:
+            return every
+        others = [name for name in every if name > self._last][:OTHERS] or every[:OTHERS]
+        self._last = others[-1]
+        writes = self._writes()
+        return [name for name in every if name in others or self._may_have_work(name, writes.get(name))]
+
+    def note(self, name: str, began: float, *, again: bool) -> None:
+        """It was asked at that moment; `again`: it had work, or could not be asked."""
+        if again:
+            self._asked.pop(name, None)
+        else:
+            self._asked[name] = began
+
+    def _may_have_work(self, name: str, written: float | None) -> bool:
+        asked = self._asked.get(name)
+        if asked is None or written is None:
+            return asked is None
+        return asked <= written or asked < written + CAPTURED_BY <= self.now()
+
+
+def _in_turn(rounds: SpaceRounds, work: Work) -> Chore:
     """Runs a task for each space; a slice continues where the last one ended."""
     left: list[str] = []  # of this round, the next one last
     told: dict[str, str] = {}  # what was logged of a space that has not worked since
@@ -173,10 +224,13 @@ def _in_turn(names: Names, work: Work) -> Chore:
     def chore(time_up: TimeUp) -> bool:
         nonlocal more
         if not left:
-            left.extend(sorted(names(), reverse=True))
+            left.extend(reversed(rounds.spaces()))
             more = False
         while left:
-            more = _quietly(left.pop(), time_up, work, told) or more
+            space, began = left.pop(), rounds.now()
+            had_work = _quietly(space, time_up, work, told)
+            rounds.note(space, began, again=had_work is not False)
+            more = bool(had_work) or more
             if left and time_up():
                 return True
         return more
@@ -184,14 +238,17 @@ def _in_turn(names: Names, work: Work) -> Chore:
     return chore
 
 
-def _quietly(space: str, time_up: TimeUp, work: Work, told: dict[str, str]) -> bool:
-    """Logs an error in one space once, so that the others continue; it is retried in the next round."""
+def _quietly(space: str, time_up: TimeUp, work: Work, told: dict[str, str]) -> bool | None:
+    """Logs an error in one space once, so that the others continue; it is retried in the next round.
+
+    None after an error.
+    """
     try:
         more = work(space, time_up)
     except HoldfastError as error:
         if told.get(space) != str(error):
             _log.warning("space %s: %s", space, error)
         told[space] = str(error)
-        return False
+        return None
     told.pop(space, None)
     return more

@@ -17,6 +17,8 @@ Admit = Callable[[str], Grant | None]  # a token's secret to its grant; may read
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN = frozenset({"/health"})  # only reports that the service runs
+#: What programs call, by the first part of the path: always JSON. At any other address a browser gets a page.
+_PROGRAMS = frozenset({"api", "mcp", "proxy", "hooks", "webhook", "command", "health", "metrics"})
 #: For programs that can only be given a URL, the token is the path segment after this prefix.
 IN_ADDRESS = ("/proxy/", "/webhook/")
 IMPORT = "/import"
@@ -186,7 +188,11 @@ async def _admitted(
 
 
 def _by_browser(pages: Pages, path: str, headers: Mapping[str, str]) -> bool:
-    return pages.covers(path) and "authorization" not in headers
+    if "authorization" in headers:
+        return False
+    first = path.lstrip("/").partition("/")[0]
+    wrong_address = "text/html" in headers.get("accept", "") and first not in _PROGRAMS
+    return wrong_address or pages.covers(path)
 
 
 def _own_page(headers: Mapping[str, str]) -> bool:

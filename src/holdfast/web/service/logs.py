@@ -1,4 +1,4 @@
-"""The service's log on standard error: one line per request, and errors, as text or JSON.
+"""The service's log on standard error: requests, errors, and who signs in and administers; text or JSON.
 
 No line contains a memory, an address or a secret. An exception is logged by type and traceback; its message
 is left out, because it may quote stored text.
@@ -18,6 +18,7 @@ from typing import IO, Any, Literal
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from holdfast.engine import security_log
 from holdfast.engine.intake import safe
 
 UNMATCHED = "unmatched"  # no route for this path
@@ -114,13 +115,14 @@ def log_request(seen: RequestFacts) -> None:
 
 
 def set_up(form: LogForm, stream: IO[str] | None = None) -> None:
-    """Logs to standard error; `off` leaves only errors, as text."""
+    """Logs to standard error; `off` leaves out the requests."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(AsJson() if form == "json" else AsText())
     handler.addFilter(_worth_a_line)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
+    security_log.log.setLevel(logging.INFO)
     _requests.setLevel(logging.WARNING if form == "off" else logging.INFO)
 
 

@@ -80,7 +80,8 @@ function placesFor(words) {
   const acts = all("#palette-acts a").map((link) => [link.textContent, link.href]);
   const themes = all("[data-theme-choice]")[0].options;
   const looks = [...themes].map(({ value, text }) => [`Theme: ${text.toLowerCase()}`, () => choose(value)]);
-  const found = [...pages, ...spaces, ...acts, ...looks].filter(([says]) => says.toLowerCase().includes(wanted));
+  const leave = all('form[action="/logout"]').slice(0, 1).map((form) => ["Sign out", () => form.requestSubmit()]);
+  const found = [...pages, ...spaces, ...acts, ...looks, ...leave].filter(([says]) => says.toLowerCase().includes(wanted));
   if (!words) return found;
   const searched = (name) => {
     const address = new URL(one("#palette-words").dataset[name], location);
@@ -123,7 +124,10 @@ if (palette) {
     if (way) {
       event.preventDefault();
       (links[at + way] || one("#palette-words")).focus();
-    } else if (event.key === "Enter" && at < 0 && links.length) links[0].click();
+    } else if (event.key === "Enter" && at < 0 && links.length) {
+      event.preventDefault(); // else the key goes on to the field that has the focus when the palette is closed
+      links[0].click();
+    }
   });
   for (const opener of all("[data-palette]")) opener.addEventListener("click", openPalette);
   document.addEventListener("keydown", (event) => {
@@ -157,7 +161,7 @@ for (const fold of all(".filters > .fold")) {
 function opened(name) {
   const details = document.getElementById(name);
   details.open = true;
-  one("textarea", details).focus();
+  one("textarea, input:not([type=hidden])", details).focus();
 }
 
 // As it was before: what is typed is saved by now, or not wanted.
@@ -314,7 +318,14 @@ setInterval(() => {
   }
 }, 20000);
 
-if (location.hash === "#edit" && one("details#edit")) opened("edit");
+// An address can name a form to open; another one on the same page comes from the palette.
+function openNamed() {
+  if (palette) palette.close();
+  const name = location.hash.slice(1);
+  if (name && one(`details.editing#${CSS.escape(name)}`)) opened(name);
+}
+window.addEventListener("hashchange", openNamed);
+openNamed();
 grow(document);
 selected();
 document.addEventListener("htmx:afterSettle", selected);
