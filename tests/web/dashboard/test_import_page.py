@@ -145,3 +145,13 @@ def test_a_space_is_created_and_shown(board: Board) -> None:
     assert "Created the space home." in client.get("/?space=home").text
     assert board.memories("home").profile.name == "assistant"
     assert settled(board.memories("home").remember("Likes tea", category="preference")) is not None
+
+
+@requirement("dash.project")
+def test_an_import_is_of_the_project_that_is_given_but_for_what_names_its_own(board: Board) -> None:
+    table = "content,category,project\nTakes 60s to start,timing,\nNeeds the NFS mount,dependency,web\n"
+
+    imported(board.browser(), "notes.csv", table, project="media")
+
+    found = {memory.content: memory.project for memory in board.memories().find().memories}
+    assert found == {"Takes 60s to start": "media", "Needs the NFS mount": "web"}

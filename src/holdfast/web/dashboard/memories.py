@@ -43,6 +43,7 @@ class Choices(BaseModel):
     """Empty means: any, or as usual."""
 
     subject: Text = ""
+    project: Text = ""
     category: Text = ""
     state: Shown = "all"
     q: Text = ""
@@ -59,7 +60,7 @@ class Choices(BaseModel):
     @property
     def narrowed(self) -> bool:
         """Whether a filter is set."""
-        asked = (self.subject, self.category, self.q, self.tag, self.session, self.origin)
+        asked = (self.subject, self.project, self.category, self.q, self.tag, self.session, self.origin)
         return any((*asked, self.since, self.until)) or self.state != "all"
 
     def where(self, profile: Profile) -> Filter:
@@ -69,6 +70,7 @@ class Choices(BaseModel):
             category=self.category or None,
             subject=None if general else self.subject or None,
             general=general,
+            project=self.project or None,
             tags=(self.tag,) if self.tag else (),
             session=self.session or None,
             origin=self.origin or None,
@@ -171,6 +173,7 @@ def _form_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
     subjects = [name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS)]
     return {
         "subjects": sorted((name for name in subjects if name is not None), key=str.casefold),
+        "projects": visit.memories.projects(),
         "states": SHOWN,
         "sorts": SORTS,
         "empty_space": not chosen.narrowed and not chosen.after,

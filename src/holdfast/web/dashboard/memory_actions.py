@@ -36,6 +36,7 @@ def add(visit: WriteVisit, sent: Sent) -> Response:
             sent.text("content"),
             category=sent.text("category") or None,
             subject=sent.text("subject") or None,
+            project=sent.text("project") or None,
             tags=sent.words("tags"),
             confidence=sent.share("confidence"),
             anyway=sent.given("anyway"),
@@ -92,7 +93,7 @@ def _form(
     status = 200 if visit.partial or not wrong else 422
     return dialog(
         visit, "memory_new.html", status=status, sent=sent, known=known, wrong=wrong, field=field,
-        subjects=subjects, subject_word=subject_word(visit.profile),
+        subjects=subjects, projects=visit.memories.projects(), subject_word=subject_word(visit.profile),
         relation=known.relation if isinstance(known, outcomes.UpdateSuggested) else "",
     )  # fmt: skip
 
@@ -152,6 +153,7 @@ def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
         "confidence": sent.moved("confidence", "believed"),
         "category": _other(sent, "category", known.category),
         "subject": _other(sent, "subject", known.subject or ""),
+        "project": _other(sent, "project", known.project or ""),
         **sent.retagged(),
     }
     if all(value is None for value in changes.values()):
@@ -279,6 +281,7 @@ def _ignored_fields(sent: Fields, memory: Memory, usual: float) -> str:
         ("confidence", share not in (None, memory.confidence, usual)),
         ("category", sent.text("category") not in ("", memory.category)),
         ("subject", sent.text("subject") not in ("", memory.subject)),
+        ("project", sent.text("project") not in ("", memory.project)),
         ("tags", not set(sent.words("tags")) <= set(memory.tags)),
     ]
     names = [name for name, unused in left if unused]
