@@ -43,9 +43,13 @@ def test_what_the_block_holds_is_listed_though_messages_rank_before_it(
 ) -> None:
     memories = Memories.of(store, "default", clock=clock, embedder=BuiltinEmbedder())
     for harbour in HARBOURS:
-        memories.say("talk", "user", f"Where will the boat lie in winter? In winter it could lie in {harbour}")
+        memories.say(
+            "talk", "user", f"Where will the boat lie in winter? In winter it could lie in {harbour}"
+        )
     source = memories.say(
-        "talk", "user", "By the way, we signed for the shed, so the boat lies there over the winter, good news"
+        "talk",
+        "user",
+        "By the way, we signed for the shed, so the boat lies there over the winter, good news",
     )
     speaker = memories.speaking_as("user", session="talk")
     answer = add(speaker, "The boat lies in the shed over the winter", message=source.id)

@@ -285,11 +285,19 @@ def _list(value: Any) -> list[Any]:
 
 
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]\s+)?")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
+_MAX_SUBJECT: Final = 100  # characters; a longer heading is none
 
 
 def read_text(lines: Iterable[str]) -> Records:
-    """A draft for each line that is not blank; list marks are removed."""
+    """A draft for each line that is not blank; list marks are removed.
+
+    A Markdown heading is no memory, but the subject of the lines below it.
+    """
+    subject: str | None = None
     for number, line in enumerate(lines, start=1):
-        content = _BULLET.sub("", line).strip()
-        if content:
-            yield number, Draft(content=content)
+        if heading := _HEADING.match(line):
+            title = heading[1].strip().rstrip("#").strip()
+            subject = title if 0 < len(title) <= _MAX_SUBJECT else None
+        elif content := _BULLET.sub("", line).strip():
+            yield number, Draft(content=content, subject=subject)
