@@ -300,3 +300,15 @@ def test_where_no_memory_has_a_project_the_list_offers_no_filter_for_it(stocked:
     page = shown(stocked)
 
     assert page.all("input", name="project") == []
+
+
+@requirement("dash.memories")
+def test_the_reason_of_a_waiting_memory_quotes_the_memory_that_it_names(board: Board) -> None:
+    known = remembered(board, "The UPS holds for 11 minutes at usual load", category="timing", subject="ups")
+    tool = board.memories().speaking_as("tool")
+    tool.remember("The UPS holds for 30 minutes at usual load", category="timing", subject="ups")
+
+    [row] = shown(board, "&state=waiting").rows
+
+    assert "operator's memory “The UPS holds for 11 minutes at usual load”" in row.whole_text
+    assert known not in row.whole_text

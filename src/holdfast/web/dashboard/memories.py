@@ -12,7 +12,7 @@ from starlette.responses import Response
 from holdfast.domain.memory import Memory, Origin, State
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter, Group, MemoryCursor, newer_first
-from holdfast.web.dashboard.formats import Day, cursor_text, day_begins, read_cursor
+from holdfast.web.dashboard.formats import Day, cursor_text, day_begins, listed, named, read_cursor
 from holdfast.web.dashboard.formats import memories as counted
 from holdfast.web.dashboard.responses import PageRoute, in_address, page, part
 from holdfast.web.dashboard.visit import ReadVisit, Visit
@@ -142,8 +142,20 @@ def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
         "shelves": _memory_groups(visit, shown, chosen, count=not found.more),
         "on_a_page": ON_A_PAGE,
         "following": cursor_text(MemoryCursor.of(found.memories[ON_A_PAGE - 1])) if more else "",
-        "subject_word": subject_word(visit.profile),
+        **row_values(visit),
     }
+
+
+def row_values(visit: Visit) -> dict[str, Any]:
+    """What a row of the table needs besides its memory."""
+
+    def waits_for(memory: Memory) -> list[tuple[str, Memory | None]]:
+        """Why it waits, with the memories that are named by their ids."""
+        return named(
+            listed(memory.waiting_for or ""), (other for _, other in visit.memories.linked(memory.id))
+        )
+
+    return {"subject_word": subject_word(visit.profile), "waits_for": waits_for}
 
 
 def _total(total: int, first: int, shown: int, *, more: bool) -> str:

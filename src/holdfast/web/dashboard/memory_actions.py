@@ -10,7 +10,7 @@ from holdfast.domain import outcomes
 from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, Invalid
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.memories import MAX_SUBJECTS, subject_word
+from holdfast.web.dashboard.memories import MAX_SUBJECTS, row_values, subject_word
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, part
 from holdfast.web.dashboard.visit import MAX_AT_ONCE, Fields, ReadVisit, Sent, Visit, WriteVisit
 
@@ -107,7 +107,7 @@ def row(visit: ReadVisit, memory_id: MemoryId, edit: bool = False) -> Response:
     memory = visit.memories.show(memory_id).memory
     editing = edit and visit.may_write and memory.state != "forgotten"
     template = "memory_edit_row.html" if editing else "memory_row.html"
-    return part(visit, template, memory=memory, wrong="", subject_word=subject_word(visit.profile))
+    return part(visit, template, memory=memory, wrong="", **row_values(visit))
 
 
 @router.post("/memories/{memory_id}/edit")
@@ -134,7 +134,7 @@ def edit(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
     shown = None
     if in_row:
         memory = visit.memories.show(memory_id).memory
-        shown = part(visit, "memory_row.html", memory=memory, subject_word=subject_word(visit.profile))
+        shown = part(visit, "memory_row.html", memory=memory, **row_values(visit))
     return done(visit, text, back=visit.address(f"/memories/{memory_id}"), offer=offer, shown=shown)
 
 
