@@ -4,6 +4,7 @@ Searches as `recall` and renders as `context` does, with the same functions, but
 no receipt.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
@@ -14,7 +15,7 @@ from holdfast.engine import context
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.query_prepare import ask
 from holdfast.engine.quote_rules import Quotations
-from holdfast.engine.recall import Candidate, Ranking, Recall, best, checked, search
+from holdfast.engine.recall import Candidate, Ranking, Recall, RecallCandidates, best, checked, search
 from holdfast.engine.space_context import SpaceContext
 
 
@@ -57,10 +58,7 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Lo
         block = context.rendered(given, ranking, tx, ctx, budget, CONTEXT_LINES)
     inside = set(map(owner, block.included))
     more.sort(key=lambda hit: owner(hit) not in inside)
-    held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
-    held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
-    least = min((each.floor for each in found.memories), default=0.0)  # for successors that were not found
-    held = {owner(hit): (hit.parts["relevance"], least) for hit in (*hits, *more)} | held
+    held = _held(found, (*hits, *more))
     weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
     nearly = [hit for hit in nearly if owner(hit) in weak]
     # Not by a ratio: the floor is 0 if a memory answers.
@@ -73,6 +71,13 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Lo
         block,
         budget,
     )
+
+
+def _held(found: RecallCandidates, listed: Sequence[Hit]) -> dict[str, tuple[float, float]]:
+    held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
+    held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
+    least = min((each.floor for each in found.memories), default=0.0)  # for successors that were not found
+    return {owner(hit): (hit.parts["relevance"], least) for hit in listed} | held
 
 
 def _bounded(evidence: float, found: Candidate) -> float:

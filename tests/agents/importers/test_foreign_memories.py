@@ -169,7 +169,8 @@ def test_a_table_is_known_by_its_first_line_too() -> None:
 
 @requirement("sem.import.heading")
 def test_a_heading_of_a_list_is_the_subject_of_its_lines_and_no_memory() -> None:
-    lines = f"- Fuel is low\n# Boat notes #\n- Lies in Kiel\n#tag is text\n## {'x' * 101}\nNeeds paint\n#\n"
+    lines = "- Fuel is low\n# Boat notes\n- Lies in Kiel\n#tag is text\n"
+    lines += f"## {'x' * 101}\nNeeds paint\n# \nSails are dry\n"
 
     found = drafts(lines, "text")
 
@@ -177,7 +178,8 @@ def test_a_heading_of_a_list_is_the_subject_of_its_lines_and_no_memory() -> None
         (1, None, "Fuel is low"),
         (3, "Boat notes", "Lies in Kiel"),
         (4, "Boat notes", "#tag is text"),
-        (6, None, "Needs paint"),
+        (6, "x" * 100, "Needs paint"),
+        (8, None, "Sails are dry"),
     ]
 
 
