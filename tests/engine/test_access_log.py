@@ -25,7 +25,7 @@ from tests.test_grants import VERBS, needed
 WITHOUT_TEXT = {
     "attention", "cache_report", "cooldowns", "directory", "events", "events_by_day", "find_memory",
     "find_session", "group_sizes", "jobs", "last_change", "models", "overview", "session_tallies",
-    "session_titles", "session_totals", "session_values", "sessions", "spend", "subjects",
+    "projects", "session_titles", "session_totals", "session_values", "sessions", "spend", "subjects",
 }  # fmt: skip
 
 
