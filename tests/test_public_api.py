@@ -114,6 +114,7 @@ VERBS = {
     "review_items",
     "stats",
     "store",
+    "projects",
     "promote",
     "split",
     "subject_story",

@@ -34,6 +34,7 @@ READS: dict[str, Callable[[Memories, str, str], object]] = {
     "review_items": lambda memories, memory, session: memories.review_items(),
     "find": lambda memories, memory, session: memories.find(),
     "subjects": lambda memories, memory, session: memories.subjects(),
+    "projects": lambda memories, memory, session: memories.projects(),
     "group_sizes": lambda memories, memory, session: memories.group_sizes(Filter(), "subject", ["mail"]),
     "subject_story": lambda memories, memory, session: memories.subject_story("Ada"),
     "linked": lambda memories, memory, session: memories.linked(memory),

@@ -465,6 +465,12 @@ class Memories:
             return tx.memories.subjects(limit)
 
     @reads
+    def projects(self) -> list[str]:
+        """The projects that memories belong to."""
+        with self._synced.read() as tx:
+            return sorted(filter(None, tx.ranks.changes()))
+
+    @reads
     @shows
     def subject_story(self, subject: str | None) -> SubjectStory:
         """The latest changes of the memories about a subject; without one, of general knowledge."""
