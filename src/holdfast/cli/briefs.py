@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import call, projects, say
+from holdfast.app import paths
+from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wide_option, wrong_usage
 from holdfast.cli.say import echo, on_terminal
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.engine.brief import Brief
     from holdfast.engine.cache_report import CacheReport, Difference, SessionReport
     from holdfast.engine.context import Context
+    from holdfast.engine.memories import Memories
     from holdfast.engine.sessions import NewMessage
 
 _MOST_BYTES = 8_000_000  # bytes on standard input
@@ -44,10 +46,10 @@ def brief(
         holdfast brief
         holdfast brief --session run-42 --subject jellyfin --budget 500
     """
-    project = projects.focus(call, project)
+    project = project or paths.project_of(call.directory)
     with call.memories(session=session) as memories:
         made = memories.brief(project=project, subject=subject, budget=budget)
-        hint = projects.hint(memories, project) if on_terminal() and not made.frozen else ""
+        hint = _hint(memories, project) if not made.frozen else ""
     if call.json:
         answer = {"text": made.text, "sha256": made.sha256, "tokens": made.tokens}
         rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
@@ -57,6 +59,15 @@ def brief(
         call.tell("\n".join([*_wrapped(made.text, wide), *notes]), None)
     else:
         echo(made.text, nl=False)
+
+
+def _hint(memories: "Memories", project: str | None) -> str:
+    """For a person, why nothing of a project shows."""
+    if not on_terminal():
+        return ""
+    from holdfast.cli.projects import hint
+
+    return hint(memories, project)
 
 
 def _wrapped(text: str, wide: bool) -> "Iterator[str]":
@@ -101,10 +112,10 @@ def context(call: Call, session: str | None, project: str | None, **fields: Any)
         echo "how do I restart jellyfin" | holdfast context --explain
         holdfast context --session run-42 --json < messages.jsonl
     """
-    said, project = _messages(_input()), projects.focus(call, project)
+    said, project = _messages(_input()), project or paths.project_of(call.directory)
     with call.memories(origin="assistant", session=session) as memories:
         made = memories.context(said, project=project, **fields)
-        hint = projects.hint(memories, project) if on_terminal() and not made.text else ""
+        hint = _hint(memories, project) if not made.text else ""
     if call.json or fields["explain"]:
         call.tell(_explained(made), made)
     else:

@@ -1,4 +1,4 @@
-"""Which project a command is about, and what is said where nothing of a project shows."""
+"""What is said where nothing of a project shows."""
 
 from typing import TYPE_CHECKING
 
@@ -7,17 +7,9 @@ from holdfast.cli import say
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.cli.call import Call
     from holdfast.engine.memories import Memories
 
 _NAMED = 10  # in a hint
-
-
-def focus(call: "Call", named: str | None) -> str | None:
-    """The project that is named, else that of the directory."""
-    from holdfast.app import paths
-
-    return named or paths.project_of(call.directory)
 
 
 def hint(memories: "Memories", project: str | None) -> str:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import call, projects, say
+from holdfast.app import paths
+from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wide_option
+from holdfast.cli.memory_list import memory_parts
 from holdfast.cli.tables import Styled, Table, TableColumn
 from holdfast.domain.query import Filter
 
 if TYPE_CHECKING:
     from holdfast.cli.tables import Cell
-    from holdfast.domain.memory import Memory
     from holdfast.domain.ranking import Hit
     from holdfast.engine.recall import Recall
 
@@ -73,7 +74,7 @@ def recall(
         category=category,
         subject=subject,
         tags=tags,
-        project=None if all_projects else projects.focus(call, project),
+        project=None if all_projects else project or paths.project_of(call.directory),
         other_projects=all_projects,
     )
     text = " ".join(query)
@@ -173,13 +174,3 @@ def _hit_row(hit: "Hit", query: str, explain: bool) -> "Sequence[Cell]":
     if explain:
         cell.append(Styled(_explained(hit), "dim", below=True))
     return f"{said_at:%Y-%m-%d}", known, cell, f"{hit.score:.2f}"
-
-
-def memory_parts(memory: "Memory") -> list[Styled]:
-    """A memory's subject and content; where a newer one contradicts it, that too."""
-    outdated = memory.superseded_by is not None
-    parts = [Styled(f"{memory.subject}:", "bold")] if memory.subject else []
-    parts.append(Styled(memory.content, "dim" if outdated else ""))
-    if outdated:
-        parts.append(Styled(say.superseded(memory).strip(), "yellow"))
-    return [*parts, Styled("(pinned)", "dim")] if memory.pinned else parts
