@@ -26,6 +26,7 @@ WITHOUT_TEXT = {
     "attention", "cache_report", "cooldowns", "directory", "events", "events_by_day", "find_memory",
     "find_session", "group_sizes", "jobs", "last_change", "models", "overview", "projects",
     "session_tallies", "session_titles", "session_totals", "session_values", "sessions", "spend", "subjects",
+    "unread_sessions",
 }  # fmt: skip
 
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import call, projects, say
+from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wide_option
-from holdfast.cli.recall import memory_parts
 from holdfast.cli.say import echo
 from holdfast.cli.tables import Styled, Table, TableColumn
 from holdfast.domain.memory import STATES
@@ -77,7 +76,8 @@ def list_(
     with call.memories() as memories:
         page = memories.find(where, order=sort, limit=limit, offset=offset, as_of=as_of)
         weighed = memories.profile.policy.weighs_confidence
-        mistyped = "" if page.total else _mistyped(memories, where)
+        left = memories.unread_sessions()
+        mistyped = "" if page.total or where == Filter() else _mistyped(memories, where)
     if call.json:
         call.tell("", {"memories": page.shown, "total": page.total})
         return
@@ -85,6 +85,18 @@ def list_(
         _table(page, weighed=weighed, stated=state != "active", wide=wide).show()
     total = mistyped or _total(page, offset, narrowed=where != Filter() or as_of is not None)
     echo(click.style(total, dim=True))
+    if left:
+        echo(click.style(f"{say.count(left, 'session')} still to be read; more memories may come", dim=True))
+
+
+def memory_parts(memory: "Memory") -> list[Styled]:
+    """A memory's subject and content; where a newer one contradicts it, that too."""
+    outdated = memory.superseded_by is not None
+    parts = [Styled(f"{memory.subject}:", "bold")] if memory.subject else []
+    parts.append(Styled(memory.content, "dim" if outdated else ""))
+    if outdated:
+        parts.append(Styled(say.superseded(memory).strip(), "yellow"))
+    return [*parts, Styled("(pinned)", "dim")] if memory.pinned else parts
 
 
 def _table(page: "Page", *, weighed: bool, stated: bool, wide: bool) -> Table:
@@ -120,6 +132,8 @@ def _project(memory: "Memory") -> list[Styled]:
 
 def _mistyped(memories: "Memories", where: Filter) -> str:
     """What is known instead of a project or a category that is not."""
+    from holdfast.cli import projects
+
     known = memories.profile.category_names
     if where.category and where.category not in known:
         names = projects.nearest(where.category, known)
