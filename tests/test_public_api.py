@@ -124,6 +124,7 @@ VERBS = {
     "tend",
     "tend_preview",
     "try_models",
+    "unread_sessions",
     "unbind_directory",
     "undo",
     "undo_session",

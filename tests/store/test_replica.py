@@ -43,6 +43,7 @@ READS: dict[str, Callable[[Memories, str, str], object]] = {
     "look": lambda memories, memory, session: memories.look("which tea does Ada like"),
     "sessions": lambda memories, memory, session: memories.sessions(),
     "session_totals": lambda memories, memory, session: memories.session_totals(EVERY_SESSION),
+    "unread_sessions": lambda memories, memory, session: memories.unread_sessions(),
     "session_values": lambda memories, memory, session: memories.session_values("client"),
     "session_tallies": lambda memories, memory, session: memories.session_tallies(session),
     "session_titles": lambda memories, memory, session: memories.session_titles(session),

@@ -596,6 +596,12 @@ class Memories:
         return engine.session_names.totals(where, ctx=self._synced)
 
     @reads
+    def unread_sessions(self) -> int:
+        """How many sessions have messages that are due to be read in the background."""
+        with self._synced.read() as tx:
+            return tx.jobs.overdue("capture", self._synced.now())
+
+    @reads
     def session_values(self, what: Literal["client", "project"]) -> list[str]:
         """The clients or projects of all sessions."""
         with self._synced.read() as tx:
