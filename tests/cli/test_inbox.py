@@ -114,6 +114,7 @@ def test_a_session_is_taken_back(shell: Shell) -> None:
         f"Kept {liked}  [dependency] Needs the database first (confidence 0.8): "
         "confirmed or revised by others since\n"
         "Removed 2 links\n"
+        f"  Restore what was deleted with `holdfast restore {wrong}`\n"
     )
     again = shell.says("undo-session", "bad").splitlines()
     assert again[0] == "Nothing to undo in session bad, started 2026-03-01 12:00 UTC"

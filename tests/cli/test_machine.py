@@ -65,6 +65,25 @@ def test_status_says_when_an_agent_was_given_a_brief_and_what_waits(own: Shell) 
     assert own.json("status")["last_brief"] == "2026-03-01T12:00:00.000000Z"
 
 
+def test_status_and_list_say_how_many_sessions_are_still_to_be_read(own: Shell) -> None:
+    with Memories.open(paths.database(), clock=own.clock) as memories:
+        for session in ("s1", "s2"):
+            memories.say(session, "user", "We deploy on Mondays")
+        assert "reading" not in own.says("status")  # a session goes on for a while
+        own.clock.advance(minutes=10)
+
+        before, listed = own.says("status"), own.says("list")
+        memories.capture_due()
+
+        assert "reading  0 of 2 sessions; the service reads the rest once it runs\n" in before
+        assert listed.endswith("\n2 sessions still to be read; more memories may come\n")
+        assert own.json("status")["unread_sessions"] == 1
+        assert "reading  1 of 2 sessions; " in own.says("status")
+        memories.capture_due()
+    assert "reading" not in own.says("status")
+    assert "still to be read" not in own.says("list")
+
+
 @requirement("first.commands")
 def test_printed_commands_work_as_they_are_printed(own: Shell) -> None:
     own.says("space", "create", "ops", "--profile", "ops")

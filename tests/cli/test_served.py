@@ -237,7 +237,7 @@ def test_a_change_whose_answer_is_lost_is_not_made_twice(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("command", "most"),
     [
-        (["list"], 61),
+        (["list"], 63),
         (["show", "ID"], 61),
         (["why", "ID"], 84),
         (["brief"], 69),

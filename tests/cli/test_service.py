@@ -261,3 +261,11 @@ def test_the_status_tells_that_nothing_runs(sqlite_shell: Shell) -> None:
     told = json.loads(result.stdout)
     assert result.exit_code == 1
     assert (told["running"], told["url"], told["installed"]) == (False, None, False)
+
+
+@pytest.mark.parametrize("word", ["start", "restart"])
+def test_who_wants_to_start_the_service_is_told_what_does(sqlite_shell: Shell, word: str) -> None:
+    refused = sqlite_shell("service", word)
+
+    assert refused.exit_code == 2
+    assert f"unknown command '{word}': `holdfast up` starts the service" in refused.stderr

@@ -19,7 +19,7 @@ def test_sessions_are_listed_shown_and_named(shell: Shell) -> None:
     worked(shell)
 
     listed = shell.says("sessions").splitlines()
-    assert len(listed) == 2
+    assert listed[2:] == ["1 session"]
     assert listed[1].split()[2:8] == ["Why", "does", "the", "build", "fail?", "-"]
     shown = shell.says("sessions", "show", "why does")
     assert "user: Why does the build fail?" in shown
@@ -55,8 +55,26 @@ def test_a_session_is_undone_by_its_name(shell: Shell) -> None:
 
     which = "session run-1 “Why does the build fail?”, started 2026-03-01 12:00 UTC\n"
 
-    assert shell.says("undo-session", "why does the build fail?").startswith(f"Undid {which}Deleted ")
+    [gone] = shell.json("list")["memories"]
+    said = shell.says("undo-session", "why does the build fail?")
+
+    assert said.startswith(f"Undid {which}Deleted ")
+    assert said.endswith(f"  Restore what was deleted with `holdfast restore {gone['id']}`\n")
     assert shell.says("undo-session", "last") == f"Nothing to undo in {which}"
+
+
+@pytest.mark.parametrize("profile", ["default", "ops"])
+def test_the_printed_command_restores_what_an_undo_deleted(shell: Shell, profile: str) -> None:
+    space = shell.in_space("own", profile)
+    kept = [
+        space.remembers(text, "-c", "timing", "--session", "run-1")
+        for text in ("Needs Node 22", "Deploys on Mondays")
+    ]
+
+    said = space.says("undo-session", "run-1").splitlines()[-1]
+    space.says(*said.split("`")[1].split()[1:])
+
+    assert {memory["id"] for memory in space.json("list")["memories"]} == set(kept)
 
 
 def test_the_last_session_to_undo_is_the_last_that_changed_a_memory(shell: Shell) -> None:
@@ -77,6 +95,17 @@ def test_a_session_that_is_not_there_is_said_with_how_to_find_one(shell: Shell) 
     assert "no session is known in space 'default' yet" in shell("sessions", "show", "last").stderr
     assert "no session has changed a memory in space 'default' yet" in shell("undo-session", "last").stderr
     assert shell.says("sessions") == "No sessions\n"
+
+
+def test_a_list_of_some_sessions_says_how_to_see_the_rest(shell: Shell) -> None:
+    with Memories.open(shell.db, "default", clock=shell.clock) as memories:
+        for name in ("one", "two", "three"):
+            memories.open_session(name, client="codex")
+        memories.open_session("four", client="gemini")
+
+    assert shell.says("sessions", "--limit", "2").endswith("\n1-2 of 4 sessions; next: --offset 2\n")
+    assert shell.says("sessions", "--limit", "2", "--offset", "2").endswith("\n3-4 of 4 sessions\n")
+    assert shell.says("sessions", "--agent", "codex").endswith("\n3 sessions\n")
 
 
 def test_sessions_are_narrowed_by_agent_and_failure(shell: Shell) -> None:

@@ -24,8 +24,9 @@ from tests.test_grants import VERBS, needed
 #: Read verbs without texts of memories and messages: counts, names, states, and what agents reported.
 WITHOUT_TEXT = {
     "attention", "cache_report", "cooldowns", "directory", "events", "events_by_day", "find_memory",
-    "find_session", "group_sizes", "jobs", "last_change", "models", "overview", "session_tallies",
-    "session_titles", "session_totals", "session_values", "sessions", "spend", "subjects",
+    "find_session", "group_sizes", "jobs", "last_change", "models", "overview", "projects",
+    "session_tallies", "session_titles", "session_totals", "session_values", "sessions", "spend", "subjects",
+    "unread_sessions",
 }  # fmt: skip
 
 

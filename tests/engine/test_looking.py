@@ -9,6 +9,7 @@ from holdfast.domain.ranking import owner
 from holdfast.engine.ports import Store
 from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
+from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 
 
@@ -31,6 +32,37 @@ def test_weaker_matches_are_listed_nearest_first_where_a_memory_answers(
     assert found.nearly
     missing = [floor - own for own, floor in (found.held[owner(hit)] for hit in found.nearly)]
     assert missing == sorted(missing)
+
+
+HARBOURS = ("Kiel", "Bremen", "Husum", "Emden", "Flensburg", "Rostock", "Wismar")
+
+
+@requirement("dash.search")
+def test_what_the_block_holds_is_listed_though_messages_rank_before_it(
+    store: Store, clock: FixedClock
+) -> None:
+    memories = Memories.of(store, "default", clock=clock, embedder=BuiltinEmbedder())
+    for harbour in HARBOURS:
+        memories.say(
+            "talk", "user", f"Where will the boat lie in winter? In winter it could lie in {harbour}"
+        )
+    source = memories.say(
+        "talk",
+        "user",
+        "By the way, we signed for the shed, so the boat lies there over the winter, good news",
+    )
+    speaker = memories.speaking_as("user", session="talk")
+    answer = add(speaker, "The boat lies in the shed over the winter", message=source.id)
+    memories.tend()
+
+    found = memories.look("where does the boat lie in winter")
+
+    assert answer.id in found.block.text
+    assert [owner(hit) for hit in found.block.included] == [answer.id]
+    assert answer.id not in map(owner, found.recall.hits)
+    assert owner(found.more[0]) == answer.id
+    weaker = set(map(owner, found.nearly))
+    assert weaker.isdisjoint((answer.id, source.id))
 
 
 class Counting(BuiltinEmbedder):

@@ -81,18 +81,24 @@ def session_of(path: Path) -> str:
 
 
 def take(
-    found: FileDrafts, memories: Memories, *, review: bool = False, dry_run: bool = False
+    found: FileDrafts,
+    memories: Memories,
+    *,
+    project: str | None = None,
+    review: bool = False,
+    dry_run: bool = False,
 ) -> Iterator[list[ImportResult]]:
-    """Stores drafts, bit by bit, and links the related ones.
+    """Stores drafts, bit by bit, and links the related ones; those of no project are of `project`.
 
     A dry run returns what would happen, and changes nothing.
     """
+    given = ((number, replace(draft, project=draft.project or project)) for number, draft in found.drafts)
     if isinstance(DRAFTS[found.format], LineFormat):
-        return memories.import_batches(found.drafts, review=review, dry_run=dry_run)
+        return memories.import_batches(given, review=review, dry_run=dry_run)
     known = memories.profile.category_names
     drafts = tuple(
         (number, draft if draft.category in known else replace(draft, category=None))
-        for number, draft in found.drafts
+        for number, draft in given
     )
     return _tied(drafts, found.ties, memories, review, dry_run)
 

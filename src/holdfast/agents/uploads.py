@@ -37,9 +37,16 @@ class UploadProgress:
 
 
 def take_upload(
-    path: Path, memories: Memories, progress: UploadProgress, *, review: bool = False
+    path: Path,
+    memories: Memories,
+    progress: UploadProgress,
+    *,
+    project: str | None = None,
+    review: bool = False,
 ) -> UploadProgress:
     """Imports a file, whose name may tell its format. With `review`, new memories wait in the inbox.
+
+    Memories for which the file names no project are of `project`; archives and sessions stay as they are.
 
     Raises: Invalid, Conflict, Unavailable.
     """
@@ -51,7 +58,7 @@ def take_upload(
         raise Invalid(f"{path.name!r} is empty: nothing was imported")
     if is_archive(first):
         return _archive(text, memories, progress)
-    return _records(text, path, memories, progress, review=review)
+    return _records(text, path, memories, progress, project=project, review=review)
 
 
 def _text(path: Path) -> str:
@@ -62,7 +69,13 @@ def _text(path: Path) -> str:
 
 
 def _records(
-    text: str, path: Path, memories: Memories, progress: UploadProgress, *, review: bool
+    text: str,
+    path: Path,
+    memories: Memories,
+    progress: UploadProgress,
+    *,
+    project: str | None,
+    review: bool,
 ) -> UploadProgress:
     form = importers.recognised(text, path.name)
     # All versions of a file that grows are one session, so that repetitions count once.
@@ -77,7 +90,7 @@ def _records(
     progress.broken, progress.unreadable = list(found.broken[:_BROKEN]), len(found.broken)
     memories.open_session(session, name=f"Import of {path.name}"[:120])
     importing = memories.speaking_as("import", session=session)
-    for batch in import_notes.take(found, importing, review=review):
+    for batch in import_notes.take(found, importing, project=project, review=review):
         for one in batch:
             _count(one, progress)
         progress.done += len(batch)

@@ -31,7 +31,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Search and read": {
         "recall": ("recall:recall", "Search memories and past messages (also: search)"),
-        "list": ("recall:list_", "List memories"),
+        "list": ("memory_list:list_", "List memories"),
         "show": ("history:show", "Show one memory in full"),
         "why": ("history:why", "Explain where a memory came from and why it is trusted"),
         "brief": ("briefs:brief", "Print the memory block for a prompt"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.app import paths
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wide_option, wrong_usage
 from holdfast.cli.say import echo, on_terminal
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.engine.brief import Brief
     from holdfast.engine.cache_report import CacheReport, Difference, SessionReport
     from holdfast.engine.context import Context
+    from holdfast.engine.memories import Memories
     from holdfast.engine.sessions import NewMessage
 
 _MOST_BYTES = 8_000_000  # bytes on standard input
@@ -26,7 +28,7 @@ _MOST_BYTES = 8_000_000  # bytes on standard input
 
 @click.command()
 @click.option("--session", help="The session that gets the brief; it gets the same text every time.")
-@click.option("--project", help="This project and global memories.")
+@click.option("--project", help="This project and global memories. Default: the project of this directory.")
 @click.option("-s", "--subject", help="List memories about this subject first.")
 @click.option(
     "--budget", type=int, help="Maximum tokens. Default: from the profile.  [env: HOLDFAST_MEMORY_BUDGET]"
@@ -44,16 +46,28 @@ def brief(
         holdfast brief
         holdfast brief --session run-42 --subject jellyfin --budget 500
     """
+    project = project or paths.project_of(call.directory)
     with call.memories(session=session) as memories:
         made = memories.brief(project=project, subject=subject, budget=budget)
+        hint = _hint(memories, project) if not made.frozen else ""
     if call.json:
         answer = {"text": made.text, "sha256": made.sha256, "tokens": made.tokens}
         rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
         call.tell("", {**answer, **rest})
     elif on_terminal():
-        call.tell("\n".join([*_wrapped(made.text, wide), click.style(_size(made), dim=True)]), None)
+        notes = [click.style(each, dim=True) for each in (_size(made, budget), hint) if each]
+        call.tell("\n".join([*_wrapped(made.text, wide), *notes]), None)
     else:
         echo(made.text, nl=False)
+
+
+def _hint(memories: "Memories", project: str | None) -> str:
+    """For a person, why nothing of a project shows."""
+    if not on_terminal():
+        return ""
+    from holdfast.cli.projects import hint
+
+    return hint(memories, project)
 
 
 def _wrapped(text: str, wide: bool) -> "Iterator[str]":
@@ -66,7 +80,10 @@ def _wrapped(text: str, wide: bool) -> "Iterator[str]":
         yield from (click.style(part, bold=True) for part in parts) if line.startswith("#") else parts
 
 
-def _size(made: "Brief") -> str:
+def _size(made: "Brief", budget: int | None) -> str:
+    if not made.included and made.left_out:
+        small = f"A budget of {say.count(budget, 'token')}" if budget is not None else "The budget"
+        return f"{small} is too small for any of {say.memories(made.left_out)}: give more with --budget"
     if not made.included:
         return f"The brief is empty: add a memory with {say.command('remember', 'TEXT')}"
     more = f"; {made.left_out:,} more do not fit (--budget)" if made.left_out else ""
@@ -75,14 +92,14 @@ def _size(made: "Brief") -> str:
 
 @click.command()
 @click.option("--session", help="The session that gets the block; it never gets a memory twice.")
-@click.option("--project", help="This project and global memories.")
+@click.option("--project", help="This project and global memories. Default: the project of this directory.")
 @click.option("--budget", type=int, default=CONTEXT_TOKENS, show_default=True, help="Maximum tokens.")
 @click.option(
     "--limit", type=int, default=CONTEXT_LINES, show_default=True, help="Maximum number of memories."
 )
 @click.option("--explain", is_flag=True, help="Show why each line is there, and what was left out and why.")
 @in_space
-def context(call: Call, session: str | None, **fields: Any) -> None:
+def context(call: Call, session: str | None, project: str | None, **fields: Any) -> None:
     """Print memories that help with the latest message.
 
     Reads messages from standard input: plain text is the user's latest message; JSON lines with role and text
@@ -95,13 +112,16 @@ def context(call: Call, session: str | None, **fields: Any) -> None:
         echo "how do I restart jellyfin" | holdfast context --explain
         holdfast context --session run-42 --json < messages.jsonl
     """
-    said = _messages(_input())
+    said, project = _messages(_input()), project or paths.project_of(call.directory)
     with call.memories(origin="assistant", session=session) as memories:
-        made = memories.context(said, **fields)
+        made = memories.context(said, project=project, **fields)
+        hint = _hint(memories, project) if not made.text else ""
     if call.json or fields["explain"]:
         call.tell(_explained(made), made)
     else:
         echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
+    if hint and not call.json:
+        echo(click.style(hint, dim=True))
 
 
 def _explained(made: "Context") -> str:

@@ -6,7 +6,7 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space, wide_option
-from holdfast.cli.recall import memory_parts
+from holdfast.cli.memory_list import memory_parts
 from holdfast.cli.tables import Styled, Table, TableColumn
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.cli.service_process import Running
     from holdfast.engine.memories import Memories
+    from holdfast.engine.spaces import Overview
 
 #: What Holdfast keeps in its home, apart from the database.
 _KEPT = (
@@ -35,7 +36,7 @@ def status(call: Call) -> None:
     \b
         holdfast status
     """
-    from holdfast.app import client_setup, machine_checks
+    from holdfast.app import client_setup
     from holdfast.cli.service_process import running
     from holdfast.domain.spend import dollars, total
     from holdfast.engine.spaces import overview
@@ -47,21 +48,27 @@ def status(call: Call) -> None:
         spaces = [overview(each.name, store=store) for each in store.spaces()]
         opened = [call.space_in(store, each.space.name) for each in spaces]
         spent = total(memories.spend(days=1).today for memories in opened)
+        left = sum(memories.unread_sessions() for memories in opened)
         brief = max(filter(None, map(_last_brief, opened)), default=None)
-    failures = [each.says for each in machine_checks.hook_findings(call.time()())]
     facts = {
         "service": _service(found),
         "agents": ", ".join(clients) or "none connected; connect one with `holdfast connect`",
-        "hooks": "; ".join([_given(brief), *(failures or ["no failure in the last 24 hours"])]),
+        "hooks": _hooks(brief, call.time()()),
         "memories": f"{sum(each.active for each in spaces):,} in {say.count(len(spaces), 'space')}",
+        **_reading(left, sum(each.sessions for each in spaces), found),
         "inbox": _inbox({each.space.name: each.waiting for each in spaces if each.waiting}, call.usual_space),
         "models": f"{dollars(spent.micro_dollars)} today in {say.count(spent.calls, 'call')}",
         "database": f"{where}{_sizes(where)}",
     }
     if call.json:
         answer = {"service": found.url if found else None, "clients": clients, "database": where}
-        call.tell("", {**answer, "spent": spent, "spaces": spaces, "last_brief": brief and brief[0]})
-        return
+        read = {"last_brief": brief and brief[0], "unread_sessions": left}
+        call.tell("", {**answer, "spent": spent, "spaces": spaces, **read})
+    else:
+        _show(facts, spaces)
+
+
+def _show(facts: dict[str, str], spaces: "list[Overview]") -> None:
     for name, value in facts.items():
         click.echo(f"{click.style(name.rjust(8), dim=True)}  {say.hint(say.one_line(value))}")
     if spaces:
@@ -75,6 +82,14 @@ def _service(found: "Running | None") -> str:
     return f"running at {found.url}; stop it with `holdfast service stop`"
 
 
+def _reading(left: int, sessions: int, found: "Running | None") -> dict[str, str]:
+    """How far the background has read the sessions; nothing once it has."""
+    if not left:
+        return {}
+    stopped = "" if found else "; the service reads the rest once it runs"
+    return {"reading": f"{sessions - left:,} of {say.count(sessions, 'session')}{stopped}"}
+
+
 def _last_brief(memories: "Memories") -> "tuple[datetime, str] | None":
     """When a session was given a brief for the last time, and the agent of the session."""
     reports = memories.cache_report().sessions
@@ -82,6 +97,13 @@ def _last_brief(memories: "Memories") -> "tuple[datetime, str] | None":
         ((block.given_at, report.session.client or "") for report in reports for block in report.blocks),
         default=None,
     )
+
+
+def _hooks(brief: "tuple[datetime, str] | None", now: "datetime") -> str:
+    from holdfast.app.machine_checks import hook_findings
+
+    failures = [each.says for each in hook_findings(now)]
+    return "; ".join([_given(brief), *(failures or ["no failure in the last 24 hours"])])
 
 
 def _given(brief: "tuple[datetime, str] | None") -> str:

@@ -1,8 +1,7 @@
-"""The commands recall and list."""
+"""The command recall."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +10,15 @@ import click
 from holdfast.app import paths
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wide_option
-from holdfast.cli.say import echo
+from holdfast.cli.memory_list import memory_parts
 from holdfast.cli.tables import Styled, Table, TableColumn
-from holdfast.domain.memory import STATES
-from holdfast.domain.query import Filter, Order
+from holdfast.domain.query import Filter
 
 if TYPE_CHECKING:
     from holdfast.cli.tables import Cell
-    from holdfast.domain.memory import Memory
     from holdfast.domain.ranking import Hit
-    from holdfast.engine.find import Page
     from holdfast.engine.recall import Recall
 
-_ORDERS = ("category", "recent", "confidence", "created")
-_COLOURS = {"inactive": "dim", "waiting": "yellow", "forgotten": "red"}
-_DOUBTFUL = 0.5  # a confidence below it is marked
 _WORDS_ONLY = "found by keywords only: no embedder, or not embedded yet"
 
 
@@ -79,26 +72,41 @@ def recall(
         holdfast recall what did Caroline say about the museum last week
         holdfast recall "backup disk" -c remediation --limit 3 --explain
     """
-    project = None if all_projects else project or paths.project_of(call.directory)
-    labels: Any = {"category": category, "subject": subject, "tags": tags, "person": person}
-    where = Filter(**labels, project=project, other_projects=all_projects)
-    asked = {name: value for name, value in asked.items() if value is not None}
-    found = _found(call, where, session, " ".join(query), messages=not no_messages, **asked)
-    call.tell(_hits(found.hits, " ".join(query), explain, wide) if found.hits else "Nothing found", found)
+    where = Filter(
+        category=category,
+        subject=subject,
+        tags=tags,
+        person=person,
+        project=None if all_projects else project or paths.project_of(call.directory),
+        other_projects=all_projects,
+    )
+    text = " ".join(query)
+    found = _found(call, where, session, text, messages=not no_messages, **asked)
+    call.tell(_hits(found.hits, text, explain, wide) if found.hits else _nothing(found, text), found)
     if not call.json:
-        call.tell("\n".join(_found_how(found, " ".join(query))), None)
+        call.tell("\n".join(_found_how(found)), None)
     if not found.hits:
         raise click.exceptions.Exit(1)
 
 
-def _found_how(found: "Recall", query: str) -> list[str]:
+def _nothing(found: "Recall", query: str) -> str:
+    if not found.other_projects:
+        return "Nothing found"
+    how = say.command("recall", quote(query), "--all-projects")
+    return f"Nothing found here, but {_elsewhere(found)} ({how})"
+
+
+def _elsewhere(found: "Recall") -> str:
+    return f"{say.count(found.other_projects, 'match', 'matches')} in other projects"
+
+
+def _found_how(found: "Recall") -> list[str]:
     notes = []
     if found.below:
         how = "" if found.hits else " (--threshold 0 shows them)"
         notes.append(f"{say.count(found.below, 'weaker match', 'weaker matches')} hidden{how}")
-    if found.other_projects:
-        how = "--all-projects" if found.hits else say.command("recall", quote(query), "--all-projects")
-        notes.append(f"{say.count(found.other_projects, 'match', 'matches')} in other projects ({how})")
+    if found.other_projects and found.hits:
+        notes.append(f"{_elsewhere(found)} (--all-projects)")
     if found.matched == "text":
         notes.append(_WORDS_ONLY)
     return [click.style("; ".join(notes), dim=True)] if notes else []
@@ -129,6 +137,7 @@ def _explained(hit: "Hit") -> str:
 
 def _found(call: Call, where: Filter, session: str | None, query: str, **asked: Any) -> "Recall":
     """What recall finds; where that is nothing, with how much other projects have."""
+    asked = {name: value for name, value in asked.items() if value is not None}
     with call.memories(session=session) as memories:
         found = memories.recall(query, where=where, **asked)
         if found.hits or session or where.other_projects:
@@ -168,121 +177,3 @@ def _hit_row(hit: "Hit", query: str, explain: bool) -> "Sequence[Cell]":
     if explain:
         cell.append(Styled(_explained(hit), "dim", below=True))
     return f"{said_at:%Y-%m-%d}", known, cell, f"{hit.score:.2f}"
-
-
-def memory_parts(memory: "Memory") -> list[Styled]:
-    """A memory's subject and content; where a newer one contradicts it, that too."""
-    outdated = memory.superseded_by is not None
-    parts = [Styled(f"{memory.subject}:", "bold")] if memory.subject else []
-    parts.append(Styled(memory.content, "dim" if outdated else ""))
-    if mark := say.superseded(memory).strip():
-        parts.append(Styled(mark, "yellow"))
-    return [*parts, Styled("(pinned)", "dim")] if memory.pinned else parts
-
-
-@click.command("list")
-@click.option("-c", "--category", help="Only this category.")
-@click.option("-s", "--subject", help="Only this subject.")
-@click.option("--general", is_flag=True, help="Only memories without a subject.")
-@click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; repeatable.")
-@click.option("--project", help="Only this project.")
-@click.option("--person", help="Only what this person wrote.")
-@click.option("--session", help="Only memories from this session.")
-@click.option(
-    "--state",
-    type=click.Choice((*STATES, "deleted", "all")),
-    default="active",
-    show_default=True,
-    help="Only this state; forgotten is another word for deleted.",
-)
-@click.option("--sort", type=click.Choice(_ORDERS), default="category", show_default=True, help="Sort order.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of results."
-)
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many results.")
-@click.option(
-    "--as-of",
-    metavar="TIME",
-    callback=call.point_in_time,
-    help="List the memories as they were at this time; a date means its start (UTC).",
-)
-@wide_option
-@in_space
-def list_(
-    call: Call,
-    /,
-    *,
-    state: str,
-    sort: Order,
-    limit: int,
-    offset: int,
-    as_of: datetime | None,
-    wide: bool,
-    **filters: Any,
-) -> None:
-    """List memories.
-
-    \b
-        holdfast list
-        holdfast list -s jellyfin --sort confidence
-        holdfast list --state all --as-of 2026-03-01 --json
-    """
-    states = (
-        STATES if state == "all" else tuple(known for known in STATES if state in (known, say.state(known)))
-    )
-    where = Filter(states=states, **filters)
-    with call.memories() as memories:
-        page = memories.find(where, order=sort, limit=limit, offset=offset, as_of=as_of)
-        weighed = memories.profile.policy.weighs_confidence
-    if call.json:
-        call.tell("", {"memories": page.shown, "total": page.total})
-        return
-    if page.memories:
-        _table(page, weighed=weighed, stated=state != "active", wide=wide).show()
-    echo(click.style(_total(page, offset, narrowed=where != Filter() or as_of is not None), dim=True))
-
-
-def _table(page: "Page", *, weighed: bool, stated: bool, wide: bool) -> Table:
-    columns = [
-        TableColumn(title="updated", style="dim"),
-        TableColumn(title="id", style="cyan"),
-        TableColumn(title="category", style="dim", most=14, spare=True),
-        TableColumn(title="memory", wraps=True, least=24),
-        *([TableColumn(title="state")] if stated else []),
-        *([TableColumn(title="confidence", justify="right", spare=True)] if weighed else []),
-    ]
-    lines = "\n".join(say.line(memory, weighed=weighed) for memory in page.shown)
-    table = Table(columns, wide=wide, plain=lines)
-    for item in page.shown:
-        state = [[Styled(say.state(item.state), _COLOURS.get(item.state, ""))]] if stated else []
-        trust = [Styled(say.number(item.confidence), "yellow" if item.confidence < _DOUBTFUL else "")]
-        dated = f"{item.updated_at:%Y-%m-%d}"
-        row: list[Cell] = [
-            dated,
-            item.id,
-            item.category,
-            [
-                *memory_parts(item),
-                *([Styled(f"(by {item.source.person})", "dim")] if wide and item.source.person else []),
-            ],
-            *state,
-            *([trust] if weighed else []),
-        ]
-        table.rows.append(row)
-    return table
-
-
-def _total(page: "Page", offset: int, *, narrowed: bool) -> str:
-    shown = len(page.memories)
-    if not page.total and narrowed:
-        return "No matching memories"
-    if not page.total:
-        return f"No memories yet: add one with {say.command('remember', 'TEXT')}"
-    if shown == page.total:
-        return say.memories(page.total)
-    rest = offset + shown
-    if not shown:
-        return f"No results at offset {offset:,}: there are {say.memories(page.total)}"
-    more = f"; next: --offset {rest}" if rest < page.total else ""
-    first = f"{offset + 1:,}-" if shown > 1 else ""
-    return f"{first}{rest:,} of {say.memories(page.total)}{more}"

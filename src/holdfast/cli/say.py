@@ -62,6 +62,18 @@ def memories(amount: int) -> str:
     return count(amount, "memory", "memories")
 
 
+def part(shown: int, offset: int, total: int, whole: str) -> str:
+    """The last line of a list: which part of the `whole` is shown, and how to see the next."""
+    if shown == total:
+        return whole
+    rest = offset + shown
+    if not shown:
+        return f"No results at offset {offset:,}: there are {whole}"
+    more = f"; next: --offset {rest}" if rest < total else ""
+    first = f"{offset + 1:,}-" if shown > 1 else ""
+    return f"{first}{rest:,} of {whole}{more}"
+
+
 def identifier(memory_id: str) -> str:
     return click.style(one_line(memory_id), fg="cyan")
 
@@ -151,8 +163,9 @@ def _project(session: "Session | None") -> str:
 
 
 def line(memory: "Memory", *, weighed: bool = True) -> str:
-    """The headline with confidence, and with the state unless it is active."""
+    """The headline with confidence and project, and with the state unless it is active."""
     notes = [f"confidence {number(memory.confidence)}"] if weighed else []
+    notes += [f"project {one_line(memory.project)}"] if memory.project else []
     if memory.state != "active":
         notes.append(state(memory.state))
     if memory.pinned:

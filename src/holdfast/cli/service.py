@@ -19,7 +19,18 @@ _KIND = click.option(
 )
 
 
-@click.group(cls=WholeLines)
+class _Service(WholeLines):
+    """The group, which knows what starts the service."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in ("start", "restart") and not ctx.resilient_parsing:
+            ctx.fail(f"unknown command {args[0]!r}: `holdfast up` starts the service")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Service)
 def service() -> None:
     """Start the service at login: install, uninstall, stop, status.
 

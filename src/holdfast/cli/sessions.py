@@ -9,6 +9,8 @@ from holdfast.cli.call import Call, in_space, wide_option
 from holdfast.cli.tables import Styled, Table, TableColumn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.domain.memory import Session
     from holdfast.engine.memories import Memories
 
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Maximum number of results."
 )
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many results.")
 @click.option("--agent", "client", help="Only this agent, such as claude-code.")
 @click.option("--project", help="Only this project.")
 @click.option("--failed", is_flag=True, help="Only sessions that ended with an exit code other than 0.")
 @wide_option
 @in_space
-def sessions(call: Call, limit: int, wide: bool, **asked: Any) -> None:
+def sessions(call: Call, limit: int, offset: int, wide: bool, **asked: Any) -> None:
     """List sessions of agents; show one or name it.
 
     Newest first. A session without a name is listed with the beginning of its first prompt.
@@ -36,10 +39,23 @@ def sessions(call: Call, limit: int, wide: bool, **asked: Any) -> None:
         return
     from holdfast.domain.query import SessionFilter
 
+    where = SessionFilter(upkeep=False, **asked)
     with call.memories() as memories:
-        found = memories.sessions(limit=limit, where=SessionFilter(upkeep=False, **asked))
+        found = memories.sessions(limit=limit, offset=offset, where=where)
+        total = memories.session_totals(where).sessions
         ids = [session.id for session in found]
         titles, tallies = memories.session_titles(*ids), memories.session_tallies(*ids)
+    answer = [{"session": one, "title": titles.get(one.id), "counts": tallies[one.id]} for one in found]
+    call.tell(_table(found, titles, tallies, wide) if found else "", {"sessions": answer})
+    if not call.json:
+        shown = say.part(len(found), offset, total, say.count(total, "session"))
+        say.echo(click.style(shown if total else "No sessions", dim=True))
+
+
+def _table(
+    found: "list[Session]", titles: "Mapping[str, str]", tallies: "Mapping[str, tuple[int, int]]", wide: bool
+) -> Table:
+    ids = [session.id for session in found]
     table = Table(
         [
             TableColumn(title="started (UTC)", style="dim"),
@@ -58,8 +74,7 @@ def sessions(call: Call, limit: int, wide: bool, **asked: Any) -> None:
         name += [Styled(f"(exit code {one.exit_code})", "red")] if one.exit_code else []
         about = (one.client or "-", one.project or "-", *map(str, tallies[one.id]))
         table.rows.append((say.moment(one.started_at), name, *about, known))
-    answer = [{"session": one, "title": titles.get(one.id), "counts": tallies[one.id]} for one in found]
-    call.tell(table if found else "No sessions", {"sessions": answer})
+    return table
 
 
 def _beginnings(ids: list[str]) -> list[str]:
@@ -151,5 +166,8 @@ def undo_session(call: Call, session: str) -> None:
     lines += [f"Kept {say.line(memory)}: confirmed or revised by others since" for memory in undone.kept]
     if undone.links:
         lines.append(f"Removed {say.count(undone.links, 'link')}")
+    if undone.removed:
+        back = say.command("restore", *(memory.id for memory in undone.removed))
+        lines.append(f"  Restore what was deleted with {back}")
     done = undone.removed or undone.changed or undone.links
     call.tell("\n".join([f"{'Undid' if done else 'Nothing to undo in'} {which}", *lines]), undone)

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-#: From this release on SQLite no longer damages its log when two connections checkpoint and write at once.
-SAFE_SQLITE = (3, 51, 3)
 LONG_LAG = 10.0  # seconds that a replica is behind
 LONG_LOG = 64 * 1024 * 1024  # bytes of write-ahead log that writers should have emptied long ago
 
@@ -87,7 +85,7 @@ class Damage:
 
 def findings(health: Health, *, upgrade: str) -> list[HealthFinding]:
     """All findings, problems first; `upgrade` is the command that installs a newer release."""
-    found = [*_schema(health, upgrade), *_file(health), *_role(health), *_cluster(health), *_library(health)]
+    found = [*_schema(health, upgrade), *_file(health), *_role(health), *_cluster(health)]
     return sorted(found, key=lambda finding: finding.level != "problem")
 
 
@@ -177,21 +175,6 @@ def replica_findings(replica: ReplicaState) -> list[HealthFinding]:
         return []
     says = f"the read replica is {replica.seconds_behind:,.0f} s behind ({replica.bytes_behind:,} bytes)"
     return [HealthFinding("note", says, "reads of what it does not show yet go to the primary")]
-
-
-def _library(health: Health) -> list[HealthFinding]:
-    if health.kind != "sqlite" or health.version is None:
-        return []
-    if tuple(int(part) for part in health.version.split(".")[:3]) >= SAFE_SQLITE:
-        return []
-    safe = ".".join(map(str, SAFE_SQLITE))
-    return [
-        HealthFinding(
-            "note",
-            f"SQLite {health.version} can damage its log when two connections checkpoint and write at once",
-            f"nothing to do: Holdfast checkpoints under its own lock; SQLite {safe} fixes it",
-        )
-    ]
 
 
 def damage_findings(damage: Damage) -> list[HealthFinding]:

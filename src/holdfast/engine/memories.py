@@ -489,6 +489,12 @@ class Memories:
             return tx.memories.subjects(limit)
 
     @reads
+    def projects(self) -> list[str]:
+        """The projects that memories in briefs are of, by name."""
+        with self._synced.read() as tx:
+            return sorted(filter(None, tx.ranks.changes()), key=str.casefold)
+
+    @reads
     @shows
     def subject_story(self, subject: str | None) -> SubjectStory:
         """The latest changes of the memories about a subject; without one, of general knowledge."""
@@ -612,6 +618,12 @@ class Memories:
     def session_totals(self, where: SessionFilter) -> SessionTotals:
         """How many sessions there are, and what they used in all, as far as agents reported it."""
         return engine.session_names.totals(where, ctx=self._synced)
+
+    @reads
+    def unread_sessions(self) -> int:
+        """How many sessions have messages that are due to be read in the background."""
+        with self._synced.read() as tx:
+            return tx.jobs.overdue("capture", self._synced.now())
 
     @reads
     def session_values(self, what: Literal["client", "project"]) -> list[str]:

@@ -127,9 +127,10 @@ class JobTable(SpaceRows):
         query = select(jobs.c.payload).where(jobs.c.space == self._space, jobs.c.kind == kind)
         return list(self._connection.execute(query).scalars())
 
-    def unfinished(self) -> int:
-        """How many jobs are not done and not given up."""
-        return self._count(jobs, jobs.c.state.in_(("queued", "running")))
+    def overdue(self, kind: str, now: datetime) -> int:
+        """How many jobs of one kind are due or being done."""
+        due = and_(jobs.c.state == "queued", jobs.c.due_at <= now)
+        return self._count(jobs, jobs.c.kind == kind, or_(jobs.c.state == "running", due))
 
     def in_state(self, state: str, limit: int) -> list[Job]:
         """The jobs in one state, oldest first."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from holdfast.agents.importers import note_format, notes, notes_of, recognised
 from holdfast.errors import Invalid
 from tests.agents.importers.written import SOURCE, drafts
+from tests.requirements_ledger import requirement
 
 NOTE = """---
 title: Coffee Brewing
@@ -164,6 +165,22 @@ def test_a_broken_table_is_refused_with_its_line(text: str, says: str) -> None:
 def test_a_table_is_known_by_its_first_line_too() -> None:
     assert recognised("content,category\na,b\n", "pasted").name == "csv"
     assert recognised("Bread, butter\nMilk, tea\n", "list.txt").name == "text"
+
+
+@requirement("sem.import.heading")
+def test_a_heading_of_a_list_is_the_subject_of_its_lines_and_no_memory() -> None:
+    lines = "- Fuel is low\n# Boat notes\n- Lies in Kiel\n#tag is text\n"
+    lines += f"## {'x' * 101}\nNeeds paint\n# \nSails are dry\n"
+
+    found = drafts(lines, "text")
+
+    assert [(number, draft.subject, draft.content) for number, draft in found.drafts] == [
+        (1, None, "Fuel is low"),
+        (3, "Boat notes", "Lies in Kiel"),
+        (4, "Boat notes", "#tag is text"),
+        (6, "x" * 100, "Needs paint"),
+        (8, None, "Sails are dry"),
+    ]
 
 
 @given(st.text(max_size=200))

@@ -182,7 +182,7 @@ def test_deleting_asks_first_and_says_whether_it_can_be_undone(
     row(page, known).get_by_role("button", name="Delete…").click()
     dialog.get_by_role("button", name=re.compile("^Delete")).click()
 
-    told = "1 memory deleted for good" if space == "ops" else "1 memory deleted"
+    told = "Deleted 1 memory for good." if space == "ops" else "Deleted 1 memory."
     expect(page.locator("#said")).to_contain_text(told)
     found = now(running, known)
     assert (found.state if found else None) == (None if space == "ops" else "forgotten")
@@ -207,7 +207,7 @@ def test_selected_memories_are_changed_and_deleted_together(watched: Watched, ru
     delete.click()
     page.get_by_role("dialog").get_by_role("button", name="Delete for good").click()
 
-    expect(page.locator("#said")).to_contain_text("5 memories deleted for good")
+    expect(page.locator("#said")).to_contain_text("Deleted 5 memories for good.")
     expect(page.locator("tr.memory")).to_have_count(0)
     with running.memories() as memories:
         left = {memory.id for memory in memories.find(EVERYTHING).memories}

@@ -80,3 +80,31 @@ def test_settings_check_test_make_and_revoke(watched: Watched) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("can’t be undone")
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_text("Revoked the token For a script.")).to_be_visible()
+
+
+@requirement("dash.search", "dash.browser")
+def test_on_a_phone_no_word_of_a_score_is_broken(watched: Watched, running: Running) -> None:
+    with running.memories() as memories:
+        memories.say("talk", "user", "The gate of the marina opens at seven in the morning")
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    page = watched.go("/search?space=ops&q=when+does+the+gate+of+the+marina+open")
+
+    expect(page.locator(".score-sum").first).to_contain_text("of its own text")
+    assert page.evaluate(_BROKEN_WORDS) == []
+
+
+_BROKEN_WORDS = """() => {
+  const broken = [];
+  for (const list of document.querySelectorAll("details[open] dl")) {
+    const texts = document.createTreeWalker(list, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      for (const word of node.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map(box => box.top)).size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}"""

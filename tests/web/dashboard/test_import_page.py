@@ -145,3 +145,25 @@ def test_a_space_is_created_and_shown(board: Board) -> None:
     assert "Created the space home." in client.get("/?space=home").text
     assert board.memories("home").profile.name == "assistant"
     assert settled(board.memories("home").remember("Likes tea", category="preference")) is not None
+
+
+@requirement("dash.project")
+def test_an_import_is_of_the_project_that_is_given_but_for_what_names_its_own(board: Board) -> None:
+    table = "content,category,project\nTakes 60s to start,timing,\nNeeds the NFS mount,dependency,web\n"
+
+    imported(board.browser(), "notes.csv", table, project="media")
+
+    found = {memory.content: memory.project for memory in board.memories().find().memories}
+    assert found == {"Takes 60s to start": "media", "Needs the NFS mount": "web"}
+
+
+@requirement("sem.import.heading")
+def test_a_heading_is_no_memory_but_what_the_lines_below_are_about(board: Board) -> None:
+    board.make("bare", "default")
+    notes = "# Boat notes\n\n- The boat lies in Kiel\n- The mast was painted in May\n"
+
+    page = imported(board.browser(), "notes.md", notes, space="bare")
+
+    found = {memory.content: memory.subject for memory in board.memories("bare").find().memories}
+    assert "Added 2" in page.by_id("progress").whole_text
+    assert found == dict.fromkeys(("The boat lies in Kiel", "The mast was painted in May"), "Boat notes")

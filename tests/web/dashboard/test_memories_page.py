@@ -276,3 +276,39 @@ def test_the_switcher_names_the_spaces_within_reach(board: Board) -> None:
     ]
     assert [element for element in one.elements if element.attributes.get("id") == "space"] == []
     assert "helper" in one.all("p", class_="spaces one")[0].whole_text
+
+
+@requirement("dash.project")
+def test_each_memory_tells_its_project_and_the_list_can_be_limited_to_one(board: Board) -> None:
+    remembered(board, "Takes 60s to start after a restart", category="timing", project="media")
+    remembered(board, "Must start after WireGuard", category="dependency", project="web")
+    remembered(board, "Retry DNS checks once before escalating", category="remediation")
+
+    everything, of_media = shown(board), shown(board, "&project=media")
+
+    rows = {row.whole_text for row in everything.rows}
+    assert [("Project web" in row, "Project media" in row) for row in rows if "WireGuard" in row] == [
+        (True, False)
+    ]
+    assert ["Project" in row for row in rows if "DNS" in row] == [False]
+    assert [one.attributes["value"] for one in everything.by_id("projects").children] == ["media", "web"]
+    assert texts(of_media) == ["Takes 60s to start after a restart"]
+    assert of_media.by_id("project").attributes["value"] == "media"
+
+
+def test_where_no_memory_has_a_project_the_list_offers_no_filter_for_it(stocked: Board) -> None:
+    page = shown(stocked)
+
+    assert page.all("input", name="project") == []
+
+
+@requirement("dash.memories")
+def test_the_reason_of_a_waiting_memory_quotes_the_memory_that_it_names(board: Board) -> None:
+    known = remembered(board, "The UPS holds for 11 minutes at usual load", category="timing", subject="ups")
+    tool = board.memories().speaking_as("tool")
+    tool.remember("The UPS holds for 30 minutes at usual load", category="timing", subject="ups")
+
+    [row] = shown(board, "&state=waiting").rows
+
+    assert "operator's memory “The UPS holds for 11 minutes at usual load”" in row.whole_text
+    assert known not in row.whole_text

@@ -344,3 +344,34 @@ def test_every_act_is_in_the_matrix() -> None:
     posts = {route.path.replace("{memory_id}", "{id}") for route in routes if "POST" in route.methods}
 
     assert {path for path in posts if path.startswith("/memories")} == set(ACTS)
+
+
+@requirement("dash.project")
+@pytest.mark.parametrize("script", [True, False])
+def test_a_project_can_be_given_changed_and_removed(board: Board, script: bool) -> None:
+    browser = board.browser()
+    fields = {"category": "timing", "content": "Takes 60s to start after a restart", "project": "media"}
+    projects = []
+
+    posted(browser, "/memories/new?space=ops", fields, script=script)
+    [memory] = board.memories().find().memories
+    for project in ("web", ""):
+        projects.append(now(board, memory).project)
+        version = {"version": str(now(board, memory).version)}
+        path = f"/memories/{memory.id}/edit?space=ops"
+        posted(browser, path, {**version, "content": memory.content, "project": project}, script=script)
+    projects.append(now(board, memory).project)
+
+    assert projects == ["media", "web", None]
+    assert now(board, memory).content == memory.content
+
+
+@requirement("dash.project")
+def test_the_page_of_a_memory_shows_its_project_and_offers_it_for_editing(board: Board) -> None:
+    memory = remembered(board, "Takes 60s to start after a restart", category="timing", project="media")
+
+    page = Page(board.browser().get(f"/memories/{memory.id}?space=ops").text)
+
+    assert page.by_id(f"project-{memory.id}").attributes["value"] == "media"
+    assert "Project media" in " ".join(page.by_id("card-facts").whole_text.split())
+    assert "project media" in page.by_id("card-text").whole_text

@@ -88,6 +88,25 @@ def test_the_block_is_the_one_that_a_prompt_gets_with_its_tokens(known: Board) -
 
 
 @requirement("dash.search")
+def test_a_memory_of_the_block_that_ranks_after_the_hits_is_shown_under_them(board: Board) -> None:
+    memories = board.memories()
+    for harbour in ("Kiel", "Bremen", "Husum", "Emden", "Rostock", "Wismar"):
+        memories.say("talk", "user", f"Where does the boat lie in winter? Perhaps in {harbour}")
+    source = memories.say("talk", "user", "The shed it is, so that is where we go with the boat this winter")
+    speaker = memories.speaking_as("user", session="talk")
+    speaker.remember("The boat lies in the shed in winter", category="maintenance", message=source.id)
+
+    page = shown(board, "/search?space=ops&q=where+does+the+boat+lie+in+winter")
+
+    [further] = page.all("ol", class_="hits further")
+    assert "in the block" in further.children[0].whole_text
+    assert "The boat lies in the shed in winter" in further.children[0].whole_text
+    assert "in the block" not in page.all("ol", class_="hits")[0].whole_text
+    assert not any("in the shed" in text for text in hits(page, below=True))
+    assert "of at most 3" in page.by_id("found").whole_text
+
+
+@requirement("dash.search")
 def test_looking_leaves_no_trace_where_recall_would(known: Board) -> None:
     before = known.memories().find(order="created").memories
     sessions = known.memories().sessions()

@@ -285,11 +285,15 @@ def _list(value: Any) -> list[Any]:
 
 
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]\s+)?")
+_MAX_SUBJECT: Final = 100  # characters of a heading
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
 
 
 def read_text(lines: Iterable[str]) -> Records:
-    """A draft for each line that is not blank; list marks are removed."""
+    """A draft for each line with a text, without list marks; headings are subjects of what follows."""
+    subject: str | None = None
     for number, line in enumerate(lines, start=1):
-        content = _BULLET.sub("", line).strip()
-        if content:
-            yield number, Draft(content=content)
+        if heading := _HEADING.match(line):
+            subject = heading[1].strip()[:_MAX_SUBJECT] or None
+        elif content := _BULLET.sub("", line).strip():
+            yield number, Draft(content=content, subject=subject)

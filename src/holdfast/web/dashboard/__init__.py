@@ -1,5 +1,6 @@
 """The dashboard. Every page is a module with a `router`, listed in `PAGES`."""
 
+from functools import partial
 from types import ModuleType
 from typing import Final
 
@@ -28,7 +29,7 @@ from holdfast.web.dashboard import (
 )
 from holdfast.web.dashboard.browsers import BrowserAccess, Browsers, first_of
 from holdfast.web.dashboard.page_context import Board, Notices, static_files
-from holdfast.web.dashboard.responses import PageRoute, part
+from holdfast.web.dashboard.responses import PageRoute, part, refusal
 from holdfast.web.dashboard.visit import ReadVisit
 
 __all__ = ["Browsers", "dashboard", "router"]
@@ -87,7 +88,8 @@ def _all_routes() -> APIRouter:
 def dashboard(browsers: Browsers) -> tuple[Board, BrowserAccess]:
     """The state shared by all pages, and browser access for the guard."""
     firsts = {first_of(path) for one in _PARTS for path in _paths(one)}
-    return Board(browsers, Notices(browsers)), BrowserAccess(browsers, firsts)
+    board = Board(browsers, Notices(browsers))
+    return board, BrowserAccess(browsers, firsts, partial(refusal, board))
 
 
 def _paths(router: APIRouter) -> list[str]:

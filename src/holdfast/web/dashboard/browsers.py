@@ -17,6 +17,8 @@ from datetime import timedelta
 from math import ceil
 from typing import Any, Final
 
+from starlette.responses import Response
+
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.domain.space import Browser
 from holdfast.engine.ports import BrowserRows, Clock
@@ -37,6 +39,7 @@ _log = logging.getLogger(__name__)
 
 Held = Callable[[str], Grant | None]  # a token's hash to its grant
 Rows = Callable[[], BrowserRows]  # raises Unavailable
+ErrorPage = Callable[[int, str, Mapping[str, str]], Response]
 
 
 class Browsers:
@@ -151,8 +154,9 @@ def form_key(secret: str) -> str:
 class BrowserAccess:
     """For the guard: which paths belong to the dashboard, and which browser a cookie belongs to."""
 
-    def __init__(self, browsers: Browsers, firsts: Collection[str]) -> None:
+    def __init__(self, browsers: Browsers, firsts: Collection[str], wrong: ErrorPage) -> None:
         self._browsers = browsers
+        self.wrong = wrong
         self._firsts = frozenset(firsts) | OPEN
 
     def covers(self, path: str) -> bool:

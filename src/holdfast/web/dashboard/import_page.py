@@ -68,7 +68,14 @@ _runs: Final = ImportRuns()
 
 @router.get("/import")
 def import_page(visit: AdminVisit) -> Response:
-    return page(visit, "import.html", formats=FORMATS, most=MOST, **_values(visit.memories))
+    return page(
+        visit,
+        "import.html",
+        formats=FORMATS,
+        most=MOST,
+        projects=visit.memories.projects(),
+        **_values(visit.memories),
+    )
 
 
 @router.get("/import/progress")
@@ -86,7 +93,7 @@ def take(visit: AdminVisit, sent: SentFile) -> Response:
     folder = _stored(given, run)
     threading.Thread(
         target=_carry_out,
-        args=(run, folder, visit.memories, sent.given("review")),
+        args=(run, folder, visit.memories, sent.text("project") or None, sent.given("review")),
         name="import",
         daemon=True,
     ).start()
@@ -109,10 +116,10 @@ def _stored(given: UploadFile, run: ImportRun) -> Path:
     return folder
 
 
-def _carry_out(run: ImportRun, folder: Path, memories: Memories, review: bool) -> None:
+def _carry_out(run: ImportRun, folder: Path, memories: Memories, project: str | None, review: bool) -> None:
     run.error = "the import was interrupted: import the file again, which skips what is stored"
     try:
-        take_upload(folder / run.name, memories, run.progress, review=review)
+        take_upload(folder / run.name, memories, run.progress, project=project, review=review)
         run.error = ""
     except (HoldfastError, OSError, ValueError) as error:
         run.error = str(error)

@@ -161,7 +161,7 @@ def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
     """The fields that differ from the stored ones."""
     known = visit.memories.show(memory_id).memory
     changes: dict[str, Any] = {}
-    for name in ("content", "subject", "category"):
+    for name in ("content", "subject", "project", "category"):
         if name in sent and sent.text(name) != (getattr(known, name) or ""):
             changes[name] = sent.text(name)
     changes |= sent.retagged()

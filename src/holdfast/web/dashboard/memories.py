@@ -12,7 +12,7 @@ from starlette.responses import Response
 from holdfast.domain.memory import Memory, Origin, State
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter, Group, MemoryCursor, newer_first
-from holdfast.web.dashboard.formats import Day, cursor_text, day_begins, read_cursor
+from holdfast.web.dashboard.formats import Day, cursor_text, day_begins, listed, named, read_cursor
 from holdfast.web.dashboard.formats import memories as counted
 from holdfast.web.dashboard.responses import PageRoute, in_address, page, part
 from holdfast.web.dashboard.visit import ReadVisit, Visit
@@ -43,6 +43,7 @@ class Choices(BaseModel):
     """Empty means: any, or as usual."""
 
     subject: Text = ""
+    project: Text = ""
     category: Text = ""
     state: Shown = "all"
     q: Text = ""
@@ -59,7 +60,7 @@ class Choices(BaseModel):
     @property
     def narrowed(self) -> bool:
         """Whether a filter is set."""
-        asked = (self.subject, self.category, self.q, self.tag, self.session, self.origin)
+        asked = (self.subject, self.project, self.category, self.q, self.tag, self.session, self.origin)
         return any((*asked, self.since, self.until)) or self.state != "all"
 
     def where(self, profile: Profile) -> Filter:
@@ -69,6 +70,7 @@ class Choices(BaseModel):
             category=self.category or None,
             subject=None if general else self.subject or None,
             general=general,
+            project=self.project or None,
             tags=(self.tag,) if self.tag else (),
             session=self.session or None,
             origin=self.origin or None,
@@ -140,8 +142,20 @@ def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
         "shelves": _memory_groups(visit, shown, chosen, count=not found.more),
         "on_a_page": ON_A_PAGE,
         "following": cursor_text(MemoryCursor.of(found.memories[ON_A_PAGE - 1])) if more else "",
-        "subject_word": subject_word(visit.profile),
+        **row_values(visit),
     }
+
+
+def row_values(visit: Visit) -> dict[str, Any]:
+    """What a row of the table needs besides its memory."""
+
+    def waits_for(memory: Memory) -> list[tuple[str, Memory | None]]:
+        """Why it waits, with the memories that are named by their ids."""
+        return named(
+            listed(memory.waiting_for or ""), (other for _, other in visit.memories.linked(memory.id))
+        )
+
+    return {"subject_word": subject_word(visit.profile), "waits_for": waits_for}
 
 
 def _total(total: int, first: int, shown: int, *, more: bool) -> str:
@@ -171,6 +185,7 @@ def _form_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
     subjects = [name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS)]
     return {
         "subjects": sorted((name for name in subjects if name is not None), key=str.casefold),
+        "projects": visit.memories.projects(),
         "states": SHOWN,
         "sorts": SORTS,
         "empty_space": not chosen.narrowed and not chosen.after,

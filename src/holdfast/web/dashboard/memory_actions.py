@@ -10,7 +10,7 @@ from holdfast.domain import outcomes
 from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, Invalid
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.memories import MAX_SUBJECTS, subject_word
+from holdfast.web.dashboard.memories import MAX_SUBJECTS, row_values, subject_word
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, part
 from holdfast.web.dashboard.visit import MAX_AT_ONCE, Fields, ReadVisit, Sent, Visit, WriteVisit
 
@@ -36,6 +36,7 @@ def add(visit: WriteVisit, sent: Sent) -> Response:
             sent.text("content"),
             category=sent.text("category") or None,
             subject=sent.text("subject") or None,
+            project=sent.text("project") or None,
             tags=sent.words("tags"),
             confidence=sent.share("confidence"),
             anyway=sent.given("anyway"),
@@ -93,7 +94,7 @@ def _form(
     status = 200 if visit.partial or not wrong else 422
     return dialog(
         visit, "memory_new.html", status=status, sent=sent, known=known, wrong=wrong, field=field,
-        subjects=subjects, subject_word=subject_word(visit.profile),
+        subjects=subjects, projects=visit.memories.projects(), subject_word=subject_word(visit.profile),
         relation=known.relation if isinstance(known, outcomes.UpdateSuggested) else "",
     )  # fmt: skip
 
@@ -107,7 +108,7 @@ def row(visit: ReadVisit, memory_id: MemoryId, edit: bool = False) -> Response:
     memory = visit.memories.show(memory_id).memory
     editing = edit and visit.may_write and memory.state != "forgotten"
     template = "memory_edit_row.html" if editing else "memory_row.html"
-    return part(visit, template, memory=memory, wrong="", subject_word=subject_word(visit.profile))
+    return part(visit, template, memory=memory, wrong="", **row_values(visit))
 
 
 @router.post("/memories/{memory_id}/edit")
@@ -134,7 +135,7 @@ def edit(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
     shown = None
     if in_row:
         memory = visit.memories.show(memory_id).memory
-        shown = part(visit, "memory_row.html", memory=memory, subject_word=subject_word(visit.profile))
+        shown = part(visit, "memory_row.html", memory=memory, **row_values(visit))
     return done(visit, text, back=visit.address(f"/memories/{memory_id}"), offer=offer, shown=shown)
 
 
@@ -153,6 +154,7 @@ def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
         "confidence": sent.moved("confidence", "believed"),
         "category": _other(sent, "category", known.category),
         "subject": _other(sent, "subject", known.subject or ""),
+        "project": _other(sent, "project", known.project or ""),
         **sent.retagged(),
     }
     if all(value is None for value in changes.values()):
@@ -280,6 +282,7 @@ def _ignored_fields(sent: Fields, memory: Memory, usual: float) -> str:
         ("confidence", share not in (None, memory.confidence, usual)),
         ("category", sent.text("category") not in ("", memory.category)),
         ("subject", sent.text("subject") not in ("", memory.subject)),
+        ("project", sent.text("project") not in ("", memory.project)),
         ("tags", not set(sent.words("tags")) <= set(memory.tags)),
     ]
     names = [name for name, unused in left if unused]

@@ -1,6 +1,6 @@
 """Responses of pages: whole pages, parts and errors, with one strict security policy."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -151,6 +151,17 @@ def wrong(request: Request, status: int, detail: str) -> Response:
         if "x-seen" not in request.headers:  # a refreshed list does not repeat its error
             visit.say(detail, "wrong")
         return Response(status_code=status, headers={"HX-Trigger": "said"})
+    return _error_page(board, visit, status, detail)
+
+
+def refusal(board: Board, status: int, detail: str, headers: Mapping[str, str]) -> Response:
+    """The page of a request that never reached a route."""
+    given = _error_page(board, None, status, detail)
+    given.headers.update({**POLICY, **_FRESH, **headers})
+    return given
+
+
+def _error_page(board: Board, visit: Visit | None, status: int, detail: str) -> HTMLResponse:
     title = str(problem(status, detail)["title"])
     body = board.render("wrong.html", {"visit": visit, "status": status, "title": title, "detail": detail})
     return HTMLResponse(body, status)

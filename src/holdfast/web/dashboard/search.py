@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
+from holdfast.domain.budget import CONTEXT_LINES
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter
 from holdfast.domain.ranking import Hit, MemoryHit, owner
@@ -71,6 +72,7 @@ class ScoredHit:
 
     hit: Hit
     is_memory: bool
+    in_block: bool
     own: float  # compared with the floor
     floor: float
     bar: charts.Evidence
@@ -99,12 +101,14 @@ def search(visit: ReadVisit, asked: Annotated[SearchForm, Query()]) -> Response:
 
 def _values(found: Look | None) -> dict[str, Any]:
     if found is None:
-        return {"found": None, "hits": [], "nearly": []}
-    most = max((_mark(hit, found) for hit in (*found.recall.hits, *found.nearly)), default=1.0)
+        return {"found": None, "hits": [], "more": [], "nearly": []}
+    most = max((_mark(hit, found) for hit in (*found.recall.hits, *found.more, *found.nearly)), default=1.0)
     return {
         "found": found,
         "hits": [_scored(hit, found, most) for hit in found.recall.hits],
+        "more": [_scored(hit, found, most) for hit in found.more],
         "nearly": [_scored(hit, found, most) for hit in found.nearly],
+        "lines": CONTEXT_LINES,
     }
 
 
@@ -113,7 +117,8 @@ def _scored(hit: Hit, found: Look, most: float) -> ScoredHit:
     factors = tuple((name, value) for name, value in hit.parts.items() if name != "relevance")
     bar = charts.evidence(hit.evidence, _mark(hit, found), most)
     parts = tuple((name, value) for name, value in hit.evidence.items() if value)
-    return ScoredHit(hit, isinstance(hit, MemoryHit), own, floor, bar, parts, factors)
+    in_block = owner(hit) in map(owner, found.block.included)
+    return ScoredHit(hit, isinstance(hit, MemoryHit), in_block, own, floor, bar, parts, factors)
 
 
 def _mark(hit: Hit, found: Look) -> float:

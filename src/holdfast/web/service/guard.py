@@ -56,6 +56,7 @@ class Pages(Protocol):
     def is_open(self, path: str) -> bool: ...
     def secret(self, headers: Mapping[str, str]) -> str: ...
     def admit(self, secret: str) -> Grant | None: ...
+    def wrong(self, status: int, detail: str, headers: Mapping[str, str]) -> Response: ...
 
 
 class Guard:
@@ -89,17 +90,15 @@ class Guard:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         large = scope["path"].startswith(PROXY) or scope["path"] == IMPORT
         most = MAX_ARCHIVE if scope["path"] == ARCHIVE else MAX_LARGE if large else MAX_BYTES
-        refused = self._refusal(headers, most)
+        refused, page = self._refusal(headers, most), None
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
                 refused = await self._authenticate_browser(self._pages, scope, headers)
-                if refused is not None and refused.status == 401:
-                    await _to_login(self._pages.login, scope, headers)(scope, receive, send)
-                    return
+                page = _shown(self._pages, refused, scope, headers) if refused else None
             else:
                 refused = await self._authenticate(scope, headers)
         if refused is not None:
-            await _answer(refused)(scope, receive, send)
+            await (page or _answer(refused))(scope, receive, send)
             return
         body = _Bounded(scope, receive, send, most)
         await self._app(scope, body.receive, body.send)
@@ -274,6 +273,14 @@ class _Bounded:
             await self._send(message)
         elif message["type"] == "http.response.start":
             await _answer(self._refused)(self._scope, self._receive, self._send)
+
+
+def _shown(pages: Pages, refused: Refusal, scope: Scope, headers: Mapping[str, str]) -> Response | None:
+    """What a person gets in place of JSON: the login page, or the reason as a page."""
+    if refused.status == 401:
+        return _to_login(pages.login, scope, headers)
+    as_page = "text/html" in headers.get("accept", "") and "hx-request" not in headers
+    return pages.wrong(*refused) if as_page else None
 
 
 def _to_login(login: str, scope: Scope, headers: Mapping[str, str]) -> Response:
