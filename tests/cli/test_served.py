@@ -158,6 +158,11 @@ def test_the_project_is_that_of_the_callers_directory(tmp_path: Path) -> None:
 
     assert [hit["memory"]["id"] for hit in inside["hits"]] == [kept["memory"]["id"]]
     assert outside["hits"] == []
+    briefs = [
+        subprocess.run([*asked[:3], "brief"], cwd=place, capture_output=True, text=True).stdout
+        for place in (tmp_path / "site", tmp_path)
+    ]
+    assert ["Deploys from main" in brief for brief in briefs] == [True, False]
 
 
 def test_a_terminal_gets_the_same_table_and_colours() -> None:
