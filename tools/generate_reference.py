@@ -49,7 +49,7 @@ ROUTES = f"""\
 
 The [guide](../guides/rest.md) shows them in use. A request needs a token with the scope in the second column,
 and `?space=NAME` if its token has several spaces. Required fields are bold. `GET /api/openapi.json` of a
-running service has the types, limits and answers of all of them.
+running service has the types, limits and responses of all of them.
 """
 
 TOOLS = f"""\

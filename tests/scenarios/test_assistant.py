@@ -168,7 +168,7 @@ def test_the_default_space_exists_from_first_use_and_no_other(database_url: str)
         assert memories.profile.name == "default"
     with pytest.raises(NotFound, match="there is no space 'other'") as missing:
         Memories.open(database_url, "other")
-    assert missing.value.command == "create it with `holdfast space create other`"
+    assert missing.value.command == "use default, or create it with `holdfast space create other`"
     store = open_store(database_url)
     assert [space.name for space in store.spaces()] == ["default"]
     store.close()

@@ -21,7 +21,9 @@ _FEW = 3  # ids in a row of the table
 @click.option("--token", metavar="ID", help="Only reads with this token; see `holdfast token list`.")
 @click.option("--door", type=click.Choice(DOORS), help="Only reads through this interface.")
 @click.option("--days", type=click.IntRange(1, 3_650), help="Only reads of the last N days.")
-@click.option("--limit", type=click.IntRange(1, 1_000), default=50, show_default=True, help="Most rows.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000), default=50, show_default=True, help="Maximum number of results."
+)
 @in_space
 def access(
     call: Call, memory: str | None, token: str | None, door: str | None, days: int | None, limit: int

@@ -26,13 +26,16 @@ _NEEDS = {
 @click.option("--restore", is_flag=True, help="Restore the spaces from FILE, or a new database from FOLDER.")
 @click.option("--replace", is_flag=True, help="Restore even if a space has changed since the backup.")
 @click.option(
-    "--at", metavar="TIME", callback=point_in_time, help="Restore FOLDER as of a time. Default: the newest."
+    "--at",
+    metavar="TIME",
+    callback=point_in_time,
+    help="Restore FOLDER as of this time. Default: the newest state.",
 )
 @click.option("--verify", is_flag=True, help="Restore into a throw-away store and compare every table.")
 @click.option("--anyway", is_flag=True, help="Back up even if some texts are damaged.")
 @click.option("--follow", is_flag=True, help="Copy every change of a SQLite file into FOLDER, until Ctrl-C.")
 @click.option("--every", type=click.FloatRange(min=0.1), help="Seconds between two copies. Default: 1.")
-@click.option("--keep", type=click.IntRange(min=1), help="Days that can be restored. Default: 7.")
+@click.option("--keep", type=click.IntRange(min=1), help="How many days back a restore can go. Default: 7.")
 @on_store
 def backup(call: Call, path: str, **options: object) -> None:
     """Back up all spaces, once or continuously; verify and restore.
@@ -44,7 +47,7 @@ def backup(call: Call, path: str, **options: object) -> None:
     all spaces if the store has spaces that the backup lacks.
 
     FOLDER holds snapshots of a SQLite file and every change since. --restore writes the database as of any
-    time in it to a new file, which --db names. An erase removes everything older from it.
+    time in it to a new file, which --db names. An erase removes everything older than itself from FOLDER.
 
     \b
         holdfast backup holdfast-backup.gz

@@ -30,7 +30,8 @@ _QUESTION = "why do films stutter"
     type=click.Choice(["off", "text", "json"]),
     default="off",
     show_default=True,
-    help="Log each request to standard error, without content; off logs errors only.",
+    help="Log each request to standard error, without content; off logs only errors, warnings, sign-ins "
+    "and changes of tokens.",
 )
 @click.option("--example", is_flag=True, help="Serve example data from a temporary store, not your own.")
 @in_space

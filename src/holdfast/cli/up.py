@@ -247,7 +247,7 @@ def _first_recall(guide: Guide) -> None:
                 return
     hint = f"nothing to search yet: add a memory with {say.command('remember', 'TEXT')}, or start an agent"
     if guide.said or newest.total:
-        hint = f"ask for something that you know was said: {say.command('recall', 'QUESTION')}"
+        hint = f"ask about something from your past sessions: {say.command('recall', 'QUESTION')}"
     guide.tell("recall", hint, question=None, hits=[])
 
 

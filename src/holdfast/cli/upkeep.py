@@ -86,9 +86,7 @@ def _step(before: "Memory", after: "Memory") -> str:
 
 @click.command()
 @click.option("--citus", is_flag=True, help="Distribute the tables over a Citus cluster, by space.")
-@click.option(
-    "--shards", type=click.IntRange(1, 1_024), help="Into how many parts, with --citus; default 32."
-)
+@click.option("--shards", type=click.IntRange(1, 1_024), help="Number of shards, with --citus. Default: 32.")
 @on_store
 def migrate(call: Call, citus: bool, shards: int | None) -> None:
     """Upgrade the database schema.

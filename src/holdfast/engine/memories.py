@@ -492,7 +492,7 @@ class Memories:
     def projects(self) -> list[str]:
         """The projects that memories in briefs are of, by name."""
         with self._synced.read() as tx:
-            return sorted(filter(None, tx.ranks.changes()), key=str.casefold)
+            return sorted(tx.ranks.projects(), key=str.casefold)
 
     @reads
     @shows
@@ -584,7 +584,7 @@ class Memories:
     @reads
     @shows
     def context(self, said: Sequence[NewMessage | str], **fields: Unpack[ContextFields]) -> Context:
-        """Memories that help with the last message, as a block for a prompt; none that the session was shown.
+        """Memories that help with the last message, as a block for a prompt: none that the session has seen.
 
         `fields`: project, budget (default: 150 tokens), limit (default: 3 memories), and explain, which says
         why each line is there and what was left out, and does not count as showing it.
@@ -901,7 +901,7 @@ class Memories:
 
     @reads
     def spend(self, *, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
-        """Model cost of the space: calls, tokens, list prices and limits, of the last days or ever."""
+        """Model cost of the space: calls, tokens, list prices and limits, of the last days or in total."""
         return engine.meter.spend(ctx=self._synced, by=by, days=days)
 
     @needs("tools")
@@ -936,7 +936,7 @@ class Memories:
 
     @reads
     def cooldowns(self, *, service: str | None = None) -> list[CooldownStatus]:
-        """Recent actions on services, and whether another one is allowed."""
+        """Recent actions on services, and when the next one is allowed."""
         return engine.events.cooldowns(ctx=self._synced, service=service)
 
     @needs("admin")

@@ -98,8 +98,9 @@ def _steps(
         if (entry.origin, entry.session) != (source.origin, source.session) and entry.note not in followed
     ]
     if others:
+        action = "deleted" if others[-1].action == "forgotten" else others[-1].action
         raise Conflict(
-            f"memory {memory_id} has since been {others[-1].action} by {others[-1].origin}: change it by hand"
+            f"memory {memory_id} has since been {action} by {others[-1].origin}: change it by hand"
         )
     return steps
 

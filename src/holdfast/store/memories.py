@@ -106,7 +106,7 @@ class MemoryTable(MemoryFigures):
     def beginning(self, words: str, limit: int) -> list[str]:
         """Ids that begin so."""
         begins = func.substr(memories.c.id, 1, len(words)) == words
-        query = select(memories.c.id).where(memories.c.space == self._space, begins)
+        query = select(memories.c.id).where(*self._mine, begins)
         return list(self._connection.execute(query.order_by(memories.c.id).limit(limit)).scalars())
 
     def matching(self, where: Filter, limit: int) -> list[str]:

@@ -22,7 +22,7 @@ from holdfast.store.queries import queries_of
 from holdfast.store.relations import superseding
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import brief_ranks, brief_totals, heads, memories
-from holdfast.store.sql_filters import brief_place
+from holdfast.store.sql_filters import brief_place, project_in
 
 _PINNED = "9"  # the ranks of all that is pinned are below
 _MOST_SMALL = 200  # memories that are looked at to fill what is left of a brief
@@ -220,6 +220,10 @@ class RankTable(SpaceRows):
         column = brief_totals.c
         query = select(column.project, column.changes).where(column.space == self._space)
         return {row.project: row.changes for row in self._connection.execute(query)}
+
+    def projects(self) -> set[str]:
+        """The projects whose briefs could show the reader something, now or before."""
+        return {name for place in self.changes() if (name := project_in(place, self._reader))}
 
     def first(self, project: str | None, limit: int, subjects: Sequence[str] = ()) -> list[Memory]:
         """The most urgent of the memories that a brief could show.

@@ -184,6 +184,12 @@ def brief_place(project: str | None, person: str | None) -> str:
     return (project or "") if person is None else f"{project or ''}{_PRIVATE_TO}{person}"
 
 
+def project_in(place: str, reader: Reader) -> str | None:
+    """The project of such a place; none for the place of no project, or one that the reader does not see."""
+    project, _, person = place.partition(_PRIVATE_TO)
+    return project or None if reader.everybody or person in ("", reader.person) else None
+
+
 def dumped(reader: Reader, table: Table) -> tuple[ColumnElement[bool], ...]:
     """Conditions on the rows of a table that an archive for this reader holds."""
     if reader.everybody:

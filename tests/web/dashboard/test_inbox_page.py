@@ -271,7 +271,7 @@ def test_an_older_one_that_was_contradicted_is_shown_as_that(board: Board) -> No
     left, right = (text for text in parts(card, "p") if text.startswith("Restarting"))
     assert "does not" not in left
     assert "does not" in right
-    assert "The newer memory takes over the tags and the uses of the other" in card.whole_text
+    assert "The newer memory gets the tags and usage counts of the other one" in card.whole_text
 
 
 def test_pages_follow_each_other_and_stay_small(board: Board) -> None:

@@ -352,8 +352,8 @@ def test_a_recalled_line_is_marked_as_not_helpful_and_that_is_taken_back(board: 
 
     assert "Not helpful" in before
     assert answer.status_code == 204
-    assert "not helpful Take back" in marked
-    assert "not helpful Take back" in uses
+    assert "not helpful Remove the mark" in marked
+    assert "not helpful Remove the mark" in uses
     assert notice.all("button")[0].whole_text == "Undo"
     assert "not helpful" not in told(board).by_id("steps").whole_text
 

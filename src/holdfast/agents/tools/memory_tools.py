@@ -160,7 +160,7 @@ def feedback(_: Profile) -> Tool:
         parameters=(
             _ID,
             Parameter(
-                name="verdict", says="Default: unhelpful; helpful takes it back.", required=False,
+                name="verdict", says="Default: unhelpful; helpful removes the mark.", required=False,
                 choices=("unhelpful", "helpful"),
             ),
         ),

@@ -220,7 +220,9 @@ def _effect(waiter: ReviewItem, policy: Policy) -> str:
     """What an approval does to other memories."""
     if waiter.proposal is not None:
         merged = "takes over the tags and the uses of the other, which"
-        stays = f"The newer memory {merged}" if waiter.proposal.outdates else f"The one that stays {merged}"
+        stays = (
+            f"The newer memory {merged}" if waiter.proposal.outdates else f"The memory that is kept {merged}"
+        )
         return f"{stays} is deleted. Undo brings both back."
     first = waiter.beside[0] if waiter.beside else None
     match first.how if first else "near":

@@ -51,7 +51,7 @@ def memory_tool(
     session: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
 ) -> JsonResponse:
     """Runs a command of Anthropic's memory tool on the files of the space. All commands but view need a token
-    with scope tools. Errors of the model are returned with is_error and a message for the model."""
+    with scope tools. An invalid command is answered with is_error and a message for the model."""
     model = speaking(memories, origin="assistant", session=session)
     answer = answered(model, command.model_dump(exclude_none=True))
     return JsonResponse(MemoryToolResult(answer.text, answer.failed))
