@@ -25,11 +25,12 @@ FILE_LINES = 300
 FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
-#: Of the whole package: at most, and the goal. Raised once for Citus, replicas, the merge of two stores, the
-#: continuous copy, limits of tokens and the access log (0.2.0): 6,300 lines in 45 modules.
-LINES = (65_700, 44_000)
-CORE_LINES = (32_300, 19_000)
-MODULES = (399, 330)
+#: Of the whole package: at most, and the goal. Raised for Citus, replicas, the merge of two stores, the
+#: continuous copy, limits of tokens and the access log (6,300 lines), and for persons with private memories,
+#: the service's log of tokens, and commands that say what was mistyped (1,350 lines).
+LINES = (67_050, 44_000)
+CORE_LINES = (33_000, 19_000)
+MODULES = (406, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (6, 6)
 CLASS_NAMES = (0, 0)

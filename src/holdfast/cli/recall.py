@@ -72,14 +72,9 @@ def recall(
         holdfast recall what did Caroline say about the museum last week
         holdfast recall "backup disk" -c remediation --limit 3 --explain
     """
-    where = Filter(
-        category=category,
-        subject=subject,
-        tags=tags,
-        person=person,
-        project=None if all_projects else project or paths.project_of(call.directory),
-        other_projects=all_projects,
-    )
+    project = None if all_projects else project or paths.project_of(call.directory)
+    labels: Any = {"category": category, "subject": subject, "tags": tags, "person": person}
+    where = Filter(**labels, project=project, other_projects=all_projects)
     text = " ".join(query)
     found = _found(call, where, session, text, messages=not no_messages, **asked)
     call.tell(_hits(found.hits, text, explain, wide) if found.hits else _nothing(found, text), found)

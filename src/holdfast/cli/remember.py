@@ -84,8 +84,7 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
         if memories.profile.policy.removal == "permanent" and not yes:
             for memory_id in ids:
                 echo(say.line(memories.show(memories.find_memory(memory_id)).memory), err=True)
-            profile = memories.profile.name
-            confirm(f"The profile {profile!r} deletes for good", yes=False)
+            confirm(f"The profile {memories.profile.name!r} deletes for good", yes=False)
         results = each(
             ids, lambda one: memories.forget(memories.find_memory(one), expect_version=expect_version)
         )

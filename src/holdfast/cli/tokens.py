@@ -82,8 +82,7 @@ def create(
     Limits count what the token adds to each of its spaces; deleting gives nothing back.
 
     \b
-        holdfast token create --space ops --scope write --name "the ops agent"
-        holdfast token create --space ops --scope write --person ana
+        holdfast token create --space ops --scope write --name "the ops agent" --person ana
         holdfast token create --space ops --scope read --expires 90d --max-requests 120
         TOKEN=$(holdfast token create --space ops --scope read --json | jq -r .token)
     """

@@ -54,11 +54,7 @@ class TokenLimits(SpaceLimits, total=False):
 
 def changed(quota: Quota, limits: SpaceLimits) -> Quota:
     """A quota with some of its limits changed."""
-    return Quota(
-        max_memories=limits.get("max_memories", quota.max_memories),
-        max_messages=limits.get("max_messages", quota.max_messages),
-        max_bytes=limits.get("max_bytes", quota.max_bytes),
-    )
+    return Quota(**{name: limits.get(name, most) for name, most in asdict(quota).items()})
 
 
 def _limits(max_requests: int | None, quota: Quota) -> dict[str, int | None]:
@@ -190,9 +186,8 @@ class Administration:
     ) -> IssuedToken:
         """Creates a token for spaces that the grant covers; with None for `lifetime` it never expires.
 
-        It may do no more and works no longer than the token that creates it, whose limits it gets where none
-        are named, and is of the same `person`: what is private to others stays so.
-        Raises: Forbidden, Invalid, NotFound.
+        It may do no more, works no longer and is of the same `person` as the token that creates it, whose
+        limits it gets where none are named. Raises: Forbidden, Invalid, NotFound.
         """
         if spaces is None:
             limited = "this token is limited to its own spaces: name one of them"
@@ -216,7 +211,7 @@ class Administration:
             quota=Quota(**limits),
             person=person,
         )
-        within = ", ".join(spaces) if spaces is not None else "all spaces"
+        within = ", ".join(spaces or ("all spaces",))
         tell(self._grant, f"created token {made.token.id}: {', '.join(scopes)} in {within}")
         return made
 

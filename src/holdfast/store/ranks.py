@@ -3,6 +3,7 @@
 Derived from memories, links and the profile. Whoever writes those says so here, and the rows follow before
 they are read or the transaction ends. So a brief reads about as many rows as it shows, in any space.
 """
+# budget: what makes ranks, keeps and reads them is one thing.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -223,7 +224,7 @@ class RankTable(SpaceRows):
 
     def projects(self) -> set[str]:
         """The projects whose briefs could show the reader something, now or before."""
-        return {name for place in self.changes() if (name := project_in(place, self._reader))}
+        return set(filter(None, (project_in(place, self._reader) for place in self.changes())))
 
     def first(self, project: str | None, limit: int, subjects: Sequence[str] = ()) -> list[Memory]:
         """The most urgent of the memories that a brief could show.
