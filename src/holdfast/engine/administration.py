@@ -54,7 +54,8 @@ class TokenLimits(SpaceLimits, total=False):
 
 def changed(quota: Quota, limits: SpaceLimits) -> Quota:
     """A quota with some of its limits changed."""
-    return Quota(**{name: limits.get(name, most) for name, most in asdict(quota).items()})
+    known: dict[str, Any] = asdict(quota)
+    return Quota(**{name: limits.get(name, most) for name, most in known.items()})
 
 
 def _limits(max_requests: int | None, quota: Quota) -> dict[str, int | None]:
