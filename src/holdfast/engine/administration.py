@@ -54,8 +54,8 @@ class TokenLimits(SpaceLimits, total=False):
 
 def changed(quota: Quota, limits: SpaceLimits) -> Quota:
     """A quota with some of its limits changed."""
-    known: dict[str, Any] = asdict(quota)
-    return Quota(**{name: limits.get(name, most) for name, most in known.items()})
+    now: dict[str, Any] = {name: limits.get(name, most) for name, most in asdict(quota).items()}
+    return Quota(**now)
 
 
 def _limits(max_requests: int | None, quota: Quota) -> dict[str, int | None]:
