@@ -64,8 +64,10 @@ class NotFound(HoldfastError):
 def no_space(name: str, known: Iterable[str] = ()) -> NotFound:
     """The error for a space that does not exist, or that the caller may not see; `known` do exist."""
     listed = ", ".join(known)
-    create = f"create it with `holdfast space create {name}`"
-    return NotFound(f"there is no space {name!r}", command=f"use {listed}, or {create}" if listed else create)
+    command = f"create it with `holdfast space create {name}`"
+    return NotFound(
+        f"there is no space {name!r}", command=f"use {listed}, or {command}" if listed else command
+    )
 
 
 class Conflict(HoldfastError):

@@ -151,7 +151,7 @@ def test_one_command_ends_with_a_recall_from_the_users_own_past(up: Up) -> None:
     assert told["transcripts"]["new"] == 12
     assert told["service"]["started"] is True
     assert set(told["connect"]["connected"]) == {"claude-code", "codex", "gemini"}
-    assert told["recall"]["question"] == "What did I say about Alec and boss?"
+    assert told["recall"]["question"] == "What did I say about Alec?"
     # The service may have made a memory of the message by now.
     texts = [(hit.get("message") or hit["memory"])["content"] for hit in told["recall"]["hits"]]
     assert re.search(r"Alec is (my|the user's) boss", "\n".join(texts))

@@ -214,6 +214,7 @@ def spent(sqlite_url: str, server: Scripted, language_models_for: OpenReaders) -
 def test_the_command_tells_what_was_spent(spent: str) -> None:
     plain = CliRunner().invoke(cli, ["spend", "--db", spent])
     told = json.loads(CliRunner().invoke(cli, ["spend", "--by", "model", "--json", "--db", spent]).output)
+    open_store(f"{spent}-other").close()
     nothing = CliRunner().invoke(cli, ["spend", "--db", f"{spent}-other"])
 
     assert "extract" in plain.output

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.agents.connect.clients import CLIENTS, Scope
-from holdfast.cli import named_database, say
+from holdfast.cli import say
 from holdfast.cli.call import Call, in_space, wrong_usage
 from holdfast.errors import HoldfastError, Invalid
 
@@ -283,7 +283,6 @@ def run(call: Call, /, *, command: tuple[str, ...], no_capture: bool, **asked: A
     if not command:
         wrong = 'missing COMMAND: for example holdfast run -- claude -p "Check all services"'
         raise wrong_usage(wrong)
-    named_database.check(call.db, creates=True)
     try:
         code = run_agent(
             command,

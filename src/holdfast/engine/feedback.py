@@ -52,7 +52,7 @@ def feedback(
             was = "is not marked as not helpful in" if back else "was not in"
             raise NotFound(
                 f"memory {memory_id} {was} {where}: only what a recall gave to a session can be rated. "
-                "Search again with a session id (`--session` on the command line), then rate it"
+                "Search again with a session id, then rate it"
             )
         prompt = _prompt(shown)
         tx.receipts.mark(shown.id, memory_id, None if helpful else ctx.now())

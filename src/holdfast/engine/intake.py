@@ -52,8 +52,7 @@ def sanitize(draft: Draft, profile: Profile) -> Draft:
 def _check_private(draft: Draft, profile: Profile) -> None:
     if draft.source.person is None:
         raise Invalid(
-            "private needs to know whose memory it is: use a token that was created with --person, "
-            "or set HOLDFAST_PERSON",
+            "private needs to know whose memory it is: use a token of a person, or set HOLDFAST_PERSON",
             field="private",
         )
     if profile.policy.subject_is_key:

@@ -98,7 +98,7 @@ class TableDump(SpaceRows):
         order = [source.c.position] if source is schema.messages else list(source.primary_key.columns)
         query = (
             select(source)
-            .where(source.c.space == self._space, *dumped(self._reader, source))
+            .where(source.c.space == self._space, *dumped(self._reader, source, self._space))
             .order_by(*order)
         )
         # Of the statement alone: what is written later on this connection can have no server-side cursor.

@@ -87,7 +87,10 @@ class RepetitionTable(SpaceRows):
 
     def remove_session(self, session_id: str) -> int:
         """Removes the wordings that came from a session; answers how many."""
-        mine = (repetitions.c.session_id == session_id, *about_seen(self._reader, repetitions.c.memory_id))
+        mine = (
+            repetitions.c.session_id == session_id,
+            *about_seen(self._reader, repetitions.c.memory_id, self._space),
+        )
         return self._remove(repetitions, *mine)
 
     def _of(self, memory_id: str) -> ColumnElement[bool]:
@@ -161,7 +164,7 @@ class JournalTable(SpaceRows):
 
     def of_session(self, session_id: str) -> list[Entry]:
         return self._entries(
-            journal.c.session_id == session_id, *about_seen(self._reader, journal.c.memory_id)
+            journal.c.session_id == session_id, *about_seen(self._reader, journal.c.memory_id, self._space)
         )
 
     def latest_of(self, memory_ids: Collection[str], limit: int) -> list[Entry]:
@@ -228,7 +231,7 @@ class JournalTable(SpaceRows):
         newest = select(func.max(journal.c.seq).label("seq")).where(mine, told)
         latest = newest.group_by(journal.c.memory_id).subquery()
         query = (
-            self._select(Entry, *about_seen(self._reader, journal.c.memory_id))
+            self._select(Entry, *about_seen(self._reader, journal.c.memory_id, self._space))
             .join(latest, and_(journal.c.seq == latest.c.seq, journal.c.space == self._space))
             .order_by(journal.c.seq)
         )

@@ -23,7 +23,7 @@ class ReceiptTable(SpaceRows):
 
     @cached_property
     def _seen(self) -> tuple[ColumnElement[bool], ...]:
-        return receipts_seen(self._reader)
+        return receipts_seen(self._reader, self._space)
 
     def add(self, receipt: Receipt) -> None:
         self._add([receipt])

@@ -56,7 +56,9 @@ class LinkTable(SpaceRows):
         return self._links(self._one_of(links.c.to_id, memory_ids))
 
     def of_session(self, session_id: str) -> list[Link]:
-        return self._links(and_(links.c.session_id == session_id, *about_seen(self._reader, links.c.from_id)))
+        return self._links(
+            and_(links.c.session_id == session_id, *about_seen(self._reader, links.c.from_id, self._space))
+        )
 
     def of_kind(self, kind: LinkKind) -> list[Link]:
         """All links of a kind, oldest first."""

@@ -190,7 +190,7 @@ def project_in(place: str, reader: Reader) -> str | None:
     return project or None if reader.everybody or person in ("", reader.person) else None
 
 
-def dumped(reader: Reader, table: Table) -> tuple[ColumnElement[bool], ...]:
+def dumped(reader: Reader, table: Table, space: str) -> tuple[ColumnElement[bool], ...]:
     """Conditions on the rows of a table that an archive for this reader holds."""
     if reader.everybody:
         return ()
@@ -199,29 +199,29 @@ def dumped(reader: Reader, table: Table) -> tuple[ColumnElement[bool], ...]:
     if table.name in _NAMING:  # in texts that name memories by their id
         return (false(),)
     if table is receipts:
-        return receipts_seen(reader)
+        return receipts_seen(reader, space)
     if table is receipt_items:
-        mine = (receipts.c.space == receipt_items.c.space, receipts.c.id == receipt_items.c.receipt_id)
-        return (exists().where(*mine, *receipts_seen(reader)).correlate(receipt_items),)
+        mine = (receipts.c.space == space, receipts.c.id == receipt_items.c.receipt_id)
+        return (exists().where(*mine, *receipts_seen(reader, space)).correlate(receipt_items),)
     named = [table.c[name] for name in ("memory_id", "from_id", "to_id") if name in table.c]
-    return tuple(condition for column in named for condition in about_seen(reader, column))
+    return tuple(condition for column in named for condition in about_seen(reader, column, space))
 
 
-def receipts_seen(reader: Reader) -> tuple[ColumnElement[bool], ...]:
+def receipts_seen(reader: Reader, space: str) -> tuple[ColumnElement[bool], ...]:
     """Conditions on receipts: none of what they hold is hidden from the reader."""
     if reader.everybody:
         return ()
     item = receipt_items.c
-    of_receipt = (item.space == receipts.c.space, item.receipt_id == receipts.c.id)
-    hidden = not_(and_(*about_seen(reader, item.memory_id)))
+    of_receipt = (item.space == space, item.receipt_id == receipts.c.id)
+    hidden = not_(and_(*about_seen(reader, item.memory_id, space)))
     return (~exists().where(*of_receipt, hidden).correlate(receipts),)
 
 
-def about_seen(reader: Reader, memory_id: Column[Any]) -> tuple[ColumnElement[bool], ...]:
+def about_seen(reader: Reader, memory_id: Column[Any], space: str) -> tuple[ColumnElement[bool], ...]:
     """Conditions on rows that name a memory: it is not hidden from the reader. It may be gone, or none."""
     if reader.everybody:
         return ()
     hidden = memories.alias("hidden").c
-    named = (hidden.space == memory_id.table.c.space, hidden.id == memory_id)
+    named = (hidden.space == space, hidden.id == memory_id)
     others = hidden.person.is_distinct_from(reader.person) if reader.person is not None else hidden.private
     return (~exists().where(*named, hidden.private, others).correlate(memory_id.table),)

@@ -17,7 +17,6 @@ HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "conte
 def round_robin(addresses: Sequence[str]) -> Iterator[str]:
     """The address of a proxy that asks each of `addresses` in turn."""
     following, choosing = cycle(addresses), threading.Lock()
-    upstream = httpx2.Client(timeout=60, follow_redirects=False)
 
     class Forwarder(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -27,7 +26,9 @@ def round_robin(addresses: Sequence[str]) -> Iterator[str]:
                 address = next(following)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             asked = [(name, value) for name, value in self.headers.items() if name.lower() not in HOP]
-            given = upstream.request(self.command, f"{address}{self.path}", headers=asked, content=body)
+            url = f"{address}{self.path}"
+            # Not one client for all: it would give the cookies of one browser to another.
+            given = httpx2.request(self.command, url, headers=asked, content=body, timeout=60)
             self.send_response_only(given.status_code)
             for name, value in given.headers.multi_items():
                 if name.lower() not in HOP:
@@ -50,4 +51,3 @@ def round_robin(addresses: Sequence[str]) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
-        upstream.close()

@@ -219,11 +219,11 @@ def _pair(waiting: Memory, proposal: Proposal) -> tuple[Side, ...]:
 def _effect(waiter: ReviewItem, policy: Policy) -> str:
     """What an approval does to other memories."""
     if waiter.proposal is not None:
-        merged = "takes over the tags and the uses of the other, which"
+        merged = "gets the tags and usage counts of the other one, which"
         stays = (
             f"The newer memory {merged}" if waiter.proposal.outdates else f"The memory that is kept {merged}"
         )
-        return f"{stays} is deleted. Undo brings both back."
+        return f"{stays} is deleted. Undo restores both."
     first = waiter.beside[0] if waiter.beside else None
     match first.how if first else "near":
         case "supersedes":
