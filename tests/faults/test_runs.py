@@ -36,7 +36,7 @@ def test_the_agent_runs_where_nothing_can_be_written(
     db = f"--db {folder}/holdfast.db --space ops"
     script = "\n".join(
         [
-            f"{PROGRAM} space create ops --profile ops --db {folder}/holdfast.db >/dev/null",
+            f"{PROGRAM} space create ops --profile ops --db {folder}/holdfast.db >/dev/null 2>&1",
             spoil.format(folder=folder),
             f"{PROGRAM} run {db} --tier 2 -- {agent.says(ANSWER, code=3)} -p Check",
         ]
