@@ -46,10 +46,10 @@ def brief(
         holdfast brief
         holdfast brief --session run-42 --subject jellyfin --budget 500
     """
-    project = project or paths.project_of(call.directory)
+    given, project = project, project or paths.project_of(call.directory)
     with call.memories(session=session) as memories:
         made = memories.brief(project=project, subject=subject, budget=budget)
-        hint = _hint(memories, project) if not made.frozen else ""
+        hint = _hint(memories, given, project) if not made.frozen else ""
     if call.json:
         answer = {"text": made.text, "sha256": made.sha256, "tokens": made.tokens}
         rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
@@ -61,9 +61,9 @@ def brief(
         echo(made.text, nl=False)
 
 
-def _hint(memories: "Memories", project: str | None) -> str:
-    """For a person, why nothing of a project shows."""
-    if not on_terminal():
+def _hint(memories: "Memories", given: str | None, project: str | None) -> str:
+    """For a person, why nothing of a project shows; the directory's own may have nothing yet."""
+    if not on_terminal() or given != project:
         return ""
     from holdfast.cli.projects import hint
 
@@ -112,10 +112,11 @@ def context(call: Call, session: str | None, project: str | None, **fields: Any)
         echo "how do I restart jellyfin" | holdfast context --explain
         holdfast context --session run-42 --json < messages.jsonl
     """
-    said, project = _messages(_input()), project or paths.project_of(call.directory)
+    given, project = project, project or paths.project_of(call.directory)
+    said = _messages(_input())
     with call.memories(origin="assistant", session=session) as memories:
         made = memories.context(said, project=project, **fields)
-        hint = _hint(memories, project) if not made.text else ""
+        hint = _hint(memories, given, project) if not made.text else ""
     if call.json or fields["explain"]:
         call.tell(_explained(made), made)
     else:
