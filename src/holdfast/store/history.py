@@ -87,11 +87,8 @@ class RepetitionTable(SpaceRows):
 
     def remove_session(self, session_id: str) -> int:
         """Removes the wordings that came from a session; answers how many."""
-        mine = (
-            repetitions.c.session_id == session_id,
-            *about_seen(self._reader, repetitions.c.memory_id, self._space),
-        )
-        return self._remove(repetitions, *mine)
+        seen = about_seen(self._reader, repetitions.c.memory_id, self._space)
+        return self._remove(repetitions, repetitions.c.session_id == session_id, *seen)
 
     def _of(self, memory_id: str) -> ColumnElement[bool]:
         return repetitions.c.memory_id == memory_id
@@ -163,9 +160,8 @@ class JournalTable(SpaceRows):
         return self._entries(journal.c.memory_id == memory_id)
 
     def of_session(self, session_id: str) -> list[Entry]:
-        return self._entries(
-            journal.c.session_id == session_id, *about_seen(self._reader, journal.c.memory_id, self._space)
-        )
+        seen = about_seen(self._reader, journal.c.memory_id, self._space)
+        return self._entries(journal.c.session_id == session_id, *seen)
 
     def latest_of(self, memory_ids: Collection[str], limit: int) -> list[Entry]:
         """The latest entries of these memories, the newest first."""
