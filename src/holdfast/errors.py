@@ -19,6 +19,8 @@ Expected results (reinforced, refused, waiting ...) are outcomes, not errors.
 
 from collections.abc import Iterable
 
+_NAMED = 10  # names in an error
+
 
 class HoldfastError(Exception):
     """Something that a caller can be told in one line, with what would be right.
@@ -61,9 +63,18 @@ class NotFound(HoldfastError):
     """No such memory, session or space here."""
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Some of the known names for an error, the most similar first."""
+    from difflib import SequenceMatcher
+
+    by_likeness = sorted(known, key=lambda each: (-SequenceMatcher(None, name, each).ratio(), each))
+    more = f" and {len(by_likeness) - _NAMED:,} more" if len(by_likeness) > _NAMED else ""
+    return f"{', '.join(by_likeness[:_NAMED])}{more}"
+
+
 def no_space(name: str, known: Iterable[str] = ()) -> NotFound:
     """The error for a space that does not exist, or that the caller may not see; `known` do exist."""
-    listed = ", ".join(known)
+    listed = nearest(name, known)
     command = f"create it with `holdfast space create {name}`"
     return NotFound(
         f"there is no space {name!r}", command=f"use {listed}, or {command}" if listed else command

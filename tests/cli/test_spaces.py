@@ -95,10 +95,10 @@ def test_where_names_the_place_without_the_password(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [
-        (["space", "delete", "nospace", "--yes"], "known spaces: default, lab"),
-        (["space", "show", "nospace"], "known spaces: default, lab"),
-        (["space", "change", "nospace", "--messages", "off"], "known spaces: default, lab"),
-        (["list", "--space", "nospace"], "use default, lab, or create it with `"),
+        (["space", "delete", "nospace", "--yes"], "known spaces: lab, default"),
+        (["space", "show", "nospace"], "known spaces: lab, default"),
+        (["space", "change", "nospace", "--messages", "off"], "known spaces: lab, default"),
+        (["list", "--space", "nospace"], "use lab, default, or create it with `"),
     ],
 )
 def test_an_unknown_space_is_said_with_those_that_exist(

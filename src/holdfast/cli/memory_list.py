@@ -138,10 +138,11 @@ def _project(memory: "Memory") -> list[Styled]:
 def _mistyped(memories: "Memories", where: Filter) -> str:
     """What is known instead of a project or a category that is not."""
     from holdfast.cli import projects
+    from holdfast.errors import nearest
 
     known = memories.profile.category_names
     if where.category and where.category not in known:
-        names = projects.nearest(where.category, known)
+        names = say.one_line(nearest(where.category, known))
         return f"no memories in category {say.one_line(repr(where.category))}: the categories are {names}"
     return projects.unknown(memories, where.project) if where.project else ""
 

@@ -3,13 +3,10 @@
 from typing import TYPE_CHECKING
 
 from holdfast.cli import say
+from holdfast.errors import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from holdfast.engine.memories import Memories
-
-_NAMED = 10  # in a hint
 
 
 def hint(memories: "Memories", project: str | None) -> str:
@@ -27,14 +24,5 @@ def unknown(memories: "Memories", project: str) -> str:
     known = memories.projects()
     if project in known:
         return ""
-    named = f"known projects: {nearest(project, known)}" if known else "no project has any"
+    named = f"known projects: {say.one_line(nearest(project, known))}" if known else "no project has any"
     return f"no memories in project {say.one_line(repr(project))}: {named}"
-
-
-def nearest(name: str, known: "Iterable[str]") -> str:
-    """Some of the known names, the most similar first."""
-    from difflib import SequenceMatcher
-
-    by_likeness = sorted(known, key=lambda each: (-SequenceMatcher(None, name, each).ratio(), each))
-    more = f" and {len(by_likeness) - _NAMED:,} more" if len(by_likeness) > _NAMED else ""
-    return f"{say.one_line(', '.join(by_likeness[:_NAMED]))}{more}"

@@ -490,7 +490,7 @@ class Memories:
 
     @reads
     def projects(self) -> list[str]:
-        """The projects that memories in briefs are of, by name."""
+        """The projects that memories belong to, by name."""
         with self._synced.read() as tx:
             return sorted(tx.ranks.projects(), key=str.casefold)
 

@@ -73,6 +73,8 @@ def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) 
 
 def _refuse_hidden(archive: Archive, ctx: SpaceContext) -> None:
     """Raises: Conflict, if the archive would change memories that the caller does not see."""
+    if ctx.reader.everybody:
+        return
     rows = [row.get("id") for row in archive.rows.get("memories", ())]
     rows += [row.get("memory_id") for row in archive.rows.get("journal", ())]
     named = {one for one in rows if isinstance(one, str)}

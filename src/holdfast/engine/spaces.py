@@ -10,7 +10,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.space import Quota, Space, Stored
 from holdfast.engine.ports import Clock, Store
 from holdfast.engine.quota import checked
-from holdfast.errors import Invalid, NotFound
+from holdfast.errors import Invalid, NotFound, nearest
 from holdfast.profiles import BUILT_IN, built_in, parse
 
 DEFAULT = "default"
@@ -115,8 +115,6 @@ def delete_space(name: str, *, store: Store) -> None:
 def _existing(name: str, store: Store) -> Space:
     space = store.space(name)
     if space is None:
-        there = [each.name for each in store.spaces()]
-        raise NotFound(
-            f"there is no space {name!r}", command=f"known spaces: {', '.join(there) or 'none yet'}"
-        )
+        there = nearest(name, [each.name for each in store.spaces()])
+        raise NotFound(f"there is no space {name!r}", command=f"known spaces: {there or 'none yet'}")
     return space

@@ -138,8 +138,8 @@ def as_said(memories: Sequence[Memory], tx: Transaction) -> list[Memory]:
     One that was changed on another day keeps the time of the change.
     """
     new = {one.id: one.source.message for one in memories if one.updated_at - one.created_at < _DAY}
-    sources = sorted({message for message in new.values() if message is not None})
-    said = {each.id: each.said_at for each in tx.sessions.messages_by_id(sources)} if sources else {}
+    sources = {message for message in new.values() if message is not None}
+    said = tx.sessions.said_at(sources) if sources else {}
     dates = {owner: said[message] for owner, message in new.items() if message in said}
     return [
         replace(one, updated_at=min(one.updated_at, dates[one.id])) if one.id in dates else one

@@ -105,8 +105,8 @@ class MemoryTable(MemoryFigures):
 
     def beginning(self, words: str, limit: int) -> list[str]:
         """Ids that begin so."""
-        begins = func.substr(memories.c.id, 1, len(words)) == words
-        query = select(memories.c.id).where(*self._mine, begins)
+        among = (memories.c.id >= words, memories.c.id < words + chr(0x10FFFF))  # by the index of ids
+        query = select(memories.c.id).where(*self._mine, *among)
         return list(self._connection.execute(query.order_by(memories.c.id).limit(limit)).scalars())
 
     def matching(self, where: Filter, limit: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Queries over sessions and what was said in them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, and_, false, func, insert, or_, select, text, true
@@ -157,6 +158,12 @@ class SessionTable(SpaceRows):
     def messages_by_id(self, message_ids: Sequence[str]) -> list[Message]:
         """Those of the messages that there are, in the order of `message_ids`."""
         return self._by_id(Message, message_ids)
+
+    def said_at(self, message_ids: Collection[str]) -> dict[str, datetime]:
+        """When each of the messages was said, as far as there are any."""
+        mine = (messages.c.space == self._space, self._one_of(messages.c.id, message_ids))
+        rows = self._connection.execute(select(messages.c.id, messages.c.said_at).where(*mine))
+        return {row.id: row.said_at for row in rows}
 
     def around(self, places: Sequence[tuple[str, int]]) -> list[Message]:
         """The messages at `places`, each a session and a number, in their order, as far as there are any."""
