@@ -39,7 +39,7 @@ class Checkup:
     findings: tuple[HealthFinding, ...]
     embedder: str | None
     spaces: tuple[Overview, ...] = ()  # that were looked into
-    existing: int = 0  # spaces
+    existing: int = 0  # all spaces
     vectors: tuple[EmbeddingProgress, ...] = ()
     models: tuple[ReadingState, ...] = ()
     replica: ReplicaState | None = None

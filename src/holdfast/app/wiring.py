@@ -52,7 +52,7 @@ def open_store(
 ) -> Store:
     """Opens the store at `db`; default: the settings. Its file sync uses `clock`.
 
-    `wrote` is told the space of each write of this process.     Raises: Unavailable, NewerSchema, Invalid.
+    `wrote` is told the space of each write of this process. Raises: Unavailable, NewerSchema, Invalid.
     """
     from holdfast.store.database import Database
 
